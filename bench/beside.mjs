@@ -1,4 +1,4 @@
-// This build beside another one, in turn: `npm run bench:beside -- <folder of its checkout> [pairs] [seconds] [scenario]`. Prints ratios of
+// This build alongside another one, in turn: `npm run bench:beside -- <folder of its checkout> [pairs] [seconds] [scenario]`. Prints ratios of
 // requests per second, of processor time and of the 99th percentile, their geometric mean, and start and memory. Two equal builds differ by
 // 0.93 to 1.10. Of two services the one that is started last is up to 15 % quicker: each scenario is measured in both orders.
 import { readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const WARM_UP_SECONDS = 2;
 const [folder, pairs = '7', seconds = '3', only] = process.argv.slice(2);
 if (folder === undefined) throw new Error('Name the folder of a checkout: npm run bench:beside -- ../before');
 
-/** Each build makes a store of its own, whose schema is its own, too. */
+/** Each build makes its own store, whose schema is its own, too. */
 async function opened(build) {
   const store = await build.makeStore(ANIMALS);
   const starts = [];

@@ -1,4 +1,4 @@
-// Loaded before a program (node --require): tells on descriptor 3 how much processor time it took, in microseconds.
+// Loaded before a program (node --require): reports on descriptor 3 how much processor time it took, in microseconds.
 const { writeSync } = require('node:fs');
 
 process.on('exit', () => {

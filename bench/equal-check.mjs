@@ -1,4 +1,4 @@
-// Whether the service and peers/fastify-equal.mjs do the same work: their answers to the same requests are compared before anything
+// Whether the service and peers/fastify-equal.mjs do the same work: their responses to the same requests are compared before anything
 // is measured, and what they leave behind: rows, log lines, metrics.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -81,7 +81,7 @@ async function fetchResponse(url, key, { headers = {}, ...init }) {
   };
 }
 
-/** What must be equal of an answer: a success byte for byte, a refusal by status, code and the faults of its fields. */
+/** What must be equal of a response: a success byte for byte, a refusal by status, code and the errors of its fields. */
 function comparable({ status, headers, text }) {
   const names = Object.keys(headers).filter((name) => name !== 'accept-encoding');
   const isList = text.startsWith('[');

@@ -4,7 +4,7 @@ import { NUMBER } from './random-load.mjs';
 export const SERVICE = 'service';
 export const FASTIFY = 'fastify-equal';
 export const EXPRESS = 'express';
-/** Pages of 20 that the list is read anew from: all of 100,000 animals. */
+/** Pages of 20 that the list is read again from: all of 100,000 animals. */
 const PAGES = 5_000;
 
 /** The scenarios: the load of each server, or what makes it, and the goals of the service's requests per second to the others'. */

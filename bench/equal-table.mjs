@@ -1,7 +1,7 @@
 // Writes the table of `npm run bench -- --only equal` into docs/performance.md, between two comments.
 import { aligned, replaceTable } from './doc-table.mjs';
 
-/** Replaces the table, and the sentence that tells how it was measured. */
+/** Replaces the table, and the sentence about how it was measured. */
 export function writeTable(result) {
   replaceTable('performance.md', 'equal work', `${setup(result)}\n\n${table(result.rows)}`);
 }

@@ -1,4 +1,4 @@
-// The service beside a Fastify that does equal work, and bare Express: `npm run bench -- --only equal`, or `--only equal:POST` for the
+// The service alongside a Fastify that does equal work, and bare Express: `npm run bench -- --only equal`, or `--only equal:POST` for the
 // scenarios with POST in their names. docs/performance.md explains it; a whole run writes its table.
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -55,7 +55,7 @@ export async function measureEqual({ animals, seconds, rounds, only }) {
   writeTable(result);
 }
 
-/** Each has a database of its own with the same rows, and writes its log to a file. */
+/** Each has its own database with the same rows, and writes its log to a file. */
 async function startServers(servers, store) {
   const file = (name) => join(store.folder, name);
   copyFileSync(store.file, file('peer.sqlite'));
@@ -88,7 +88,7 @@ function freePort() {
   });
 }
 
-/** Loads the servers of a scenario in turn; answers the median of each figure, and the service's ratios to the others. */
+/** Loads the servers of a scenario in turn; returns the median of each figure, and the service's ratios to the others. */
 async function measure(
   servers,
   { name, plans: plansOrFactory, isRefused = false, goals },
@@ -139,7 +139,7 @@ async function runOf({ url, pid, databaseFile, metricsUrl }, plan, seconds, roun
   return { ...run, cpuMicros, ...(hits + misses > 0 ? { cached: hits / (hits + misses) } : {}) };
 }
 
-/** Where a server stands: processor time, the last animal's id, and how often its cache had an answer. */
+/** Where a server stands: processor time, the last animal's id, and how often its cache had a response. */
 async function stateOf(databaseFile, metricsUrl, pid) {
   const metrics = metricsUrl ? await (await fetch(metricsUrl)).text() : '';
   const lookups = (outcome) =>

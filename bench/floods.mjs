@@ -1,9 +1,9 @@
-// The floods of `npm run bench:hostile`, each in a process of its own: node bench/floods.mjs <flood> <url> <key>
+// The floods of `npm run bench:hostile`, each in its own process: node bench/floods.mjs <flood> <url> <key>
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How long floods without an end of their own last, in milliseconds. */
+/** How long floods without their own end last, in milliseconds. */
 const LASTS_MS = 4_000;
 const END = '\r\n\r\n';
 
@@ -77,7 +77,7 @@ async function open({ hostname, port }) {
   return socket;
 }
 
-/** Sends the same bytes so many times on each connection, 100 connections in a tenth of a second, and reads nothing. */
+/** Sends the same bytes the given number of times on each connection, 100 connections in a tenth of a second, and reads nothing. */
 async function unread(at, bytes, times, connections = 20) {
   const sockets = [];
   while (sockets.length < connections) {
@@ -100,7 +100,7 @@ async function unknownKeys(at) {
   await sendAll(at, 10, requests);
 }
 
-/** Sends all requests at once on so many connections, and reads until everything is answered. */
+/** Sends all requests at once on the given number of connections, and reads until everything gets a response. */
 async function sendAll(at, connections, requests) {
   const text = `${requests.join(END)}${END}GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close${END}`;
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(at)));

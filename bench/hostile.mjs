@@ -42,7 +42,7 @@ writeFileSync(
   `${JSON.stringify({ node: process.version, rows }, null, 2)}\n`,
 );
 
-/** Sends one request after the other, REQUESTS at least, until told that it is over; answers how long they took, in ms. */
+/** Sends one request after the other, REQUESTS at least, until it is stopped; returns how long they took, in ms. */
 async function asInnocent(isOver) {
   const times = [];
   let refused = 0;

@@ -101,7 +101,7 @@ async function startServersOf({ requests }) {
   for (const name of Object.keys(requests)) servers[name] ??= await STARTS[name]();
 }
 
-/** The addresses of so many pages, as a client that follows rel="next" meets them. */
+/** The addresses of the given number of pages, as a client that follows rel="next" meets them. */
 async function walk(url, count) {
   const met = [];
   let target = '/v1/pets?limit=20';

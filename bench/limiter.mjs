@@ -1,4 +1,4 @@
-// The quota engine beside its peers, in one run: `npm run bench:limiter`. Everything is measured in child processes
+// The quota engine alongside its peers, in one run: `npm run bench:limiter`. Everything is measured in child processes
 // of its own, in turn and several times; quote the ratios, machines are noisy.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -37,11 +37,11 @@ async function inProcess(name) {
 
 const PEERS = ['ours', 'rate-limiter-flexible', '@nestjs/throttler'];
 
-/** Nanoseconds per decision with so many clients, each seen before. */
+/** Nanoseconds per decision with the given number of clients, each seen before. */
 async function speed(name, count) {
   const clients = clientsOf(Number(count));
   const decide = await inProcess(name);
-  // Peers answer promises, which are awaited as a guard would; ours answers at once.
+  // Peers return promises, which are awaited as a guard would; ours returns a value.
   const settle = name !== 'ours';
   for (const client of clients) {
     const decision = decide(client);
@@ -184,7 +184,7 @@ function copyOf(text) {
   return Buffer.from(text).toString();
 }
 
-/** Bytes in use on the heap and beside it, after collecting what is not. */
+/** Bytes in use on the heap and alongside it, after collecting what is not. */
 function used() {
   globalThis.gc();
   globalThis.gc();

@@ -1,4 +1,4 @@
-// How servers are measured beside each other: each scenario on every server in turn, in several rounds. A ratio is the median of the ratios
+// How servers are measured alongside each other: each scenario on every server in turn, in several rounds. A ratio is the median of the ratios
 // within the rounds, because the speed of a machine changes from one minute to the next.
 import { fork } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ export function line({ name, measured, ratios }) {
   return `${name}\n  ${shown.join('\n  ')}\n  → ${ratioLines.join('\n  → ')}`;
 }
 
-/** Node compiles what has run often: so many requests, however fast the machine is at the moment; at most for so many seconds. */
+/** Node compiles what has run often: the given number of requests, however fast the machine is at the moment; at most for the given number of seconds. */
 async function warmUp(url, requests) {
   const [wanted, most] = [10_000, 10];
   for (let sent = 0, seconds = 0; sent < wanted && seconds < most; seconds += 1)
@@ -46,7 +46,7 @@ async function warmUp(url, requests) {
 }
 
 /**
- * Loads the servers of a scenario in turn, in several rounds of so many seconds; answers the medians and their ratios. Nobody
+ * Loads the servers of a scenario in turn, in several rounds of the given number of seconds; returns the medians and their ratios. Nobody
  * wins with errors: a sample is checked before and after.
  */
 export async function measure(servers, { name, requests, status, body, ratios }, { seconds, rounds }) {

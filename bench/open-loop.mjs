@@ -1,11 +1,11 @@
-// Offers requests at a rate of its own, however slowly they are answered, as many independent clients do, each with one
-// connection: a request is due at a moment, is sent by a client that waits for no answer, and its latency counts from then. Runs in
-// a process of its own: fork('open-loop.mjs'), send the run, receive the result. Without a rate each connection sends its next
-// request when the one before is answered, for so many seconds or requests. One that `stays` keeps its connections open.
+// Offers requests at its own rate, however slowly they get a response, as many independent clients do, each with one
+// connection: a request is due at a moment, is sent by a client that waits for no response, and its latency counts from then. Runs in
+// its own process: fork('open-loop.mjs'), send the run, receive the result. Without a rate each connection sends its next
+// request when the one before gets a response, for the given number of seconds or requests. One that `stays` keeps its connections open.
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Clients give up after this time, in milliseconds: what is answered later helps nobody. */
+/** Clients give up after this time, in milliseconds: what gets a response later helps nobody. */
 export const DEADLINE_MS = 1_000;
 
 process.once('message', (run) => {

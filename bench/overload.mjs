@@ -1,4 +1,4 @@
-// Twice the load that the service can carry: `npm run bench -- --only overload`. In one run: the most that is answered to 64
+// Twice the load that the service can carry: `npm run bench -- --only overload`. In one run: the most that gets a response to 64
 // connections, then twice that rate from 2,000, with and without the bounds. Where none of them is refused, what is lost is what so
 // many busy connections cost by themselves: then the 2,000 are also measured at their own pace, and Node's own server beside.
 import { fork } from 'node:child_process';
@@ -14,7 +14,7 @@ const IDLE_CONNECTIONS = 5_000;
 /** Beyond this many requests Node has compiled what they run through, and the peak no longer rises. */
 const WARM_UP_REQUESTS = 10_000;
 
-/** Node's own server; the service as it is set by default, beside clients that hold a connection and send nothing more, and without bounds. */
+/** Node's own server; the service as it is set by default, alongside clients that hold a connection and send nothing more, and without bounds. */
 const SETTINGS = {
   'bare Node': { peer: 'bare-node.mjs', only: 'list, cached' },
   bounded: {},
@@ -41,7 +41,7 @@ function kinds(key) {
   };
 }
 
-/** Measures all kinds on a store, in `rounds` rounds; answers one row for each kind, with the round of the median ratio. */
+/** Measures all kinds on a store, in `rounds` rounds; returns one row for each kind, with the round of the median ratio. */
 export async function overload(store, seconds, rounds) {
   const rows = [];
   for (const [name, requests] of Object.entries(kinds(store.key))) {

@@ -12,7 +12,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const SERVER = process.env.BENCH_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 const LIMIT = '1000000000';
 
-/** Makes the database, its tables by the service's own migrations, and so many animals. */
+/** Makes the database, its tables by the service's own migrations, and the given number of animals. */
 export async function makePostgresStore(animals) {
   const name = `petstore_bench_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(SERVER);

@@ -1,4 +1,4 @@
-// The service on PostgreSQL, with and without Redis, beside Express and Fastify on pg that do the same work:
+// The service on PostgreSQL, with and without Redis, alongside Express and Fastify on pg that do the same work:
 // `npm run bench -- --only postgres`. docs/performance.md explains it.
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const SERVICES = ['service', 'service with Redis'];
 const PEERS = ['express', 'fastify'];
 
-/** Measures all scenarios on databases with so many animals, and writes bench/postgres-results.json. */
+/** Measures all scenarios on databases with the given number of animals, and writes bench/postgres-results.json. */
 export async function measurePostgres({ animals, redisUrl, ...how }) {
   // Beside an instance without Redis no other may serve its database.
   const [store, shared] = [await makePostgresStore(animals), await makePostgresStore(animals)];

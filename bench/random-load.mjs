@@ -11,7 +11,7 @@ const CONNECTIONS = 32;
 export const NUMBER = '0NUMBER0';
 
 /**
- * Sends, for so many seconds: one of `reads` at random, with NUMBER as an integer from 1 to `among`, or one that no request had
+ * Sends, for the given number of seconds: one of `reads` at random, with NUMBER as an integer from 1 to `among`, or one that no request had
  * before; and `write` with the probability `share`. Answers requests and failures (no 2xx or 3xx), requests per second, the median and
  * the 99th percentile of latency in ms, and the share of one processor that wrk itself took.
  */

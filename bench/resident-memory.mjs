@@ -43,7 +43,7 @@ export async function residentMemory(store, animals) {
   }
 }
 
-/** Adds clients with a key each, as copies of the one that is there, and answers their keys. */
+/** Adds clients with a key each, as copies of the one that is there, and returns their keys. */
 function addClients({ file }) {
   const database = new Database(file);
   const [client] = database.prepare('SELECT * FROM clients LIMIT 1').all();

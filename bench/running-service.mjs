@@ -1,4 +1,4 @@
-// A store and a service of their own for a benchmark: built, in a temporary folder, with one client that no quota stops.
+// A store and their own service for a benchmark: built, in a temporary folder, with one client that no quota stops.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const START_LIMIT_MS = 30_000;
 const ENVIRONMENT = { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', MANAGEMENT_PORT: '0' };
 
-/** Makes a database with so many animals, and one client with a key. */
+/** Makes a database with the given number of animals, and one client with a key. */
 export async function makeStore(animals) {
   buildIfStale();
   const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
@@ -42,7 +42,7 @@ export async function makeStore(animals) {
 }
 
 /**
- * Starts the service on a store; answers its address, how long it took to its first answer, and how to stop it. Its log is written to
+ * Starts the service on a store; returns its address, how long it took to its first response, and how to stop it. Its log is written to
  * `logFile`, or else read by this process, which takes some of the processor's time.
  */
 export async function startService({ folder }, environment = {}, logFile) {

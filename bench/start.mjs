@@ -1,5 +1,5 @@
 // What a start and a command cost: `npm run bench:start [-- <rounds>]`. Milliseconds from the start of the process to its first
-// answer, and of processor time for commands, beside a Node.js that does nothing and the smallest service of Nest, in turn.
+// response, and of processor time for commands, alongside a Node.js that does nothing and the smallest service of Nest, in turn.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
@@ -32,7 +32,7 @@ async function cpuOf(folder, args) {
   return Number(output) / 1_000;
 }
 
-/** From the start of the service to its first answer, in milliseconds. */
+/** From the start of the service to its first response, in milliseconds. */
 async function serviceStart(store) {
   const service = await startService(store);
   await service.stop();

@@ -24,7 +24,7 @@ refuseOtherNode();
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const stamp = join(dist, '.built');
-/** A page, which docs/page-files.ts finds beside src, and the document whose operations are commands. */
+/** A page, which docs/page-files.ts finds alongside src, and the document whose operations are commands. */
 const DOCS = ['docs/using-the-api.md', 'docs/openapi-admin.json'];
 /** What a build is made of. */
 export const INPUTS = [
@@ -58,7 +58,7 @@ function isFresh() {
   return existsSync(join(dist, 'bundle', 'main.js')) && newest() <= modifiedAt(stamp);
 }
 
-/** Makes a build; one that `isNeedless` once it is made, because another process has made it meanwhile, is thrown away. */
+/** Makes a build; one that `isNeedless` once it is made, because another process has made it in the meantime, is thrown away. */
 function build(isNeedless = () => false) {
   const absent = missing();
   if (absent.length > 0)
@@ -138,7 +138,7 @@ function swap(buildFolder) {
   }
 }
 
-/** Renames a folder; answers false when there is none of that name any more, or another process has just put one in its place. */
+/** Renames a folder; returns false when there is none of that name any more, or another process has just put one in its place. */
 function renamed(from, to) {
   try {
     renameSync(from, to);

@@ -16,7 +16,7 @@ const INSIDE =
   /^(@nestjs\/.+|class-.+|commander|express|fast-string-.+|ioredis|lossless-json|prom-client|reflect-metadata|rxjs|typeorm)$/;
 /** Never joined: native, with files to serve, with large tables that are read when needed. */
 const OUTSIDE = new Set(['sqlite3', 'swagger-ui-dist', 'iconv-lite']);
-/** For packages that make a `require` for themselves, which would find a second copy of these beside the joined one. */
+/** For packages that make a `require` for themselves, which would find a second copy of these alongside the joined one. */
 const REQUIRE_OF_JOINED = `
 import * as storage from 'class-transformer/cjs/storage.js';
 import * as transformer from 'class-transformer';

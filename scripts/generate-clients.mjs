@@ -1,6 +1,6 @@
 // Generates a client of each document with the generators that teams use, and compiles it under `strict`: `npm run generators
 // [-- orval kubb]`. Each is installed by npm in a temporary folder of its own, so that none of them is a dependency; those that
-// need a newer Node get one beside them. Prints a line for each; exit code 1 when one of them fails.
+// need a newer Node get one alongside them. Prints a line for each; exit code 1 when one of them fails.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -120,7 +120,7 @@ function strict(output) {
   };
 }
 
-/** Runs a command in a folder; answers what it printed when it failed, else the empty text. */
+/** Runs a command in a folder; returns what it printed when it failed, else the empty text. */
 function called(folder, command, rest) {
   const binaries = [
     join(folder, 'node_modules', '.bin'),

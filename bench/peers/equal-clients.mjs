@@ -48,7 +48,7 @@ function quotaOf(subject, perMinute, perDay) {
   return { subject, perMinute, perDay: perDay ?? Infinity, policy };
 }
 
-/** Counts a request in both windows if both have room; sets the headers, and answers the refusal when one has not. */
+/** Counts a request in both windows if both have room; sets the headers, and returns the refusal when one has not. */
 function count({ subject, perMinute, perDay, policy }, reply) {
   const now = Date.now();
   let used = counts.get(subject);

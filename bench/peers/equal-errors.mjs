@@ -57,7 +57,7 @@ export function errorHandler(error, request, reply) {
   return send(reply, 500, 'internal_error', 'The service failed.');
 }
 
-/** Answers a path that no route has. */
+/** Returns a path that no route has. */
 export function notFoundHandler(_request, reply) {
   return send(reply, 404, 'route_not_found', 'There is no such route.');
 }

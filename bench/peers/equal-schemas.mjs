@@ -48,7 +48,7 @@ export function exactJson(parseJson) {
 
 const status = { type: 'string', enum: ['available', 'pending', 'sold'] };
 
-/** An animal, as it is answered. The serializer writes a bigint as it is. */
+/** An animal, as it is returned. The serializer writes a bigint as it is. */
 export const pet = {
   type: 'object',
   properties: {

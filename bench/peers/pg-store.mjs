@@ -51,7 +51,7 @@ export async function clientOf(authorization = '') {
   return client;
 }
 
-/** Counts a request of a client in both windows; answers the headers, and whether it is admitted. */
+/** Counts a request of a client in both windows; returns the headers, and whether it is admitted. */
 export function count(client) {
   const now = Date.now();
   const used = WINDOWS.map(([name, length]) => {

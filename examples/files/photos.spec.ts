@@ -47,7 +47,7 @@ describe('a photo', () => {
     expect([status, body.code]).toEqual([404, 'photo_not_found']);
   });
 
-  it('is sent as it was kept, and replaced', async () => {
+  it('is returned as it was stored, and replaced', async () => {
     expect((await put('0123456789')).status).toBe(204);
     expect((await put('abcdefghij')).status).toBe(204);
     const { status, text, headers } = await get();
@@ -80,7 +80,7 @@ describe('a photo', () => {
     await put('abcdefghij');
   });
 
-  it('is refused of an animal that is not there', async () => {
+  it('is refused for an animal that does not exist', async () => {
     const { status, body } = await put('x', '/v1/photos/1000000');
     expect([status, body.code]).toEqual([404, 'pet_not_found']);
   });
@@ -92,7 +92,7 @@ describe('a photo', () => {
     expect(files()).toEqual(['1.png']);
   });
 
-  it('is not kept of an upload that is broken off', async () => {
+  it('is not stored if the upload is aborted', async () => {
     const headers = { ...PNG, authorization: `Bearer ${service.key}`, 'content-length': '100' };
     const upload = send(`${service.url}${path}`, { method: 'PUT', headers });
     upload.on('error', () => undefined);

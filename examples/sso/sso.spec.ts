@@ -79,7 +79,7 @@ describe('a token of the single sign-on', async () => {
     ['for one audience', {}],
     ['for several audiences', { aud: ['other', 'petstore'] }],
     ['whose claims have another alphabet', { sub: 'Анна', name: '安娜' }],
-  ])('is accepted beside API keys: %s', async (_, claims) => {
+  ])('is accepted alongside API keys: %s', async (_, claims) => {
     const { status, body } = await send(token(claims));
     const user = `https://sso.example ${claims.sub ?? 'ann'}`;
     expect([status, body]).toEqual([

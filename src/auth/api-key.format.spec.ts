@@ -24,11 +24,11 @@ describe('an API key', () => {
   it('is not well-formed with any one character changed', () => {
     const other = fc.stringMatching(/^[0-9A-Za-z_ -]$/);
     fc.assert(
-      fc.property(key, fc.nat(44), other, (made, position, character) => {
-        fc.pre(made[position] !== character);
-        expect(isWellFormedApiKey(made.slice(0, position) + character + made.slice(position + 1))).toBe(
-          false,
-        );
+      fc.property(key, fc.nat(44), other, (generated, position, character) => {
+        fc.pre(generated[position] !== character);
+        expect(
+          isWellFormedApiKey(generated.slice(0, position) + character + generated.slice(position + 1)),
+        ).toBe(false);
       }),
     );
   });
@@ -59,12 +59,16 @@ describe('an API key', () => {
 const GENUINE = `pst_test_${'0'.repeat(30)}2Wj70T`;
 
 it('a key of any prefix is one', () => {
-  const made = generateApiKey('live', 'acme2');
-  expect(verifyApiKey(made)).toEqual({ wellFormed: true, environment: 'live', prefix: made.slice(0, 15) });
-  expect(isWellFormedApiKey(made.replace('acme2', 'acme3'))).toBe(false);
+  const generated = generateApiKey('live', 'acme2');
+  expect(verifyApiKey(generated)).toEqual({
+    wellFormed: true,
+    environment: 'live',
+    prefix: generated.slice(0, 15),
+  });
+  expect(isWellFormedApiKey(generated.replace('acme2', 'acme3'))).toBe(false);
 });
 
-describe('what is told of a string', () => {
+describe('what is reported about a string', () => {
   it.each([
     ['', 'It does not begin with a prefix and _live_ or _test_.'],
     [`pst_prod_${GENUINE.slice(9)}`, 'It does not begin with a prefix and _live_ or _test_.'],
@@ -75,7 +79,7 @@ describe('what is told of a string', () => {
     [GENUINE.replace('0', '-'), 'It contains a character that is not an ASCII letter or digit.'],
     [GENUINE.replace('0', 'é'), 'It contains a character that is not an ASCII letter or digit.'],
     [`${GENUINE.slice(0, -1)}U`, 'Its checksum is wrong: it was mistyped, or it was never issued.'],
-  ])('that is none: what is wrong with %o', (text, reason) => {
+  ])('that is not a key: what is wrong with %o', (text, reason) => {
     expect(verifyApiKey(text)).toEqual({ wellFormed: false, reason });
   });
 });
@@ -91,11 +95,11 @@ describe('a text', () => {
     ['something of its shape with another checksum', `${GENUINE.slice(0, -1)}U`, false],
     ['a key cut short', GENUINE.slice(0, -1), false],
     ['no key', 'pst_test_', false],
-  ])('with %s is told to hold one or not', (_, text, expected) => {
+  ])('with %s is recognized as one that contains a key, or not', (_, text, expected) => {
     expect(holdsApiKey(text)).toBe(expected);
   });
 
-  it('is scanned for keys by a pattern that finds every key as a word of its own', () => {
+  it('is scanned for keys with a pattern that finds every key that is a separate word', () => {
     const pattern = new RegExp(API_KEY_PATTERN);
     expect(pattern.exec(`key=${GENUINE};`)?.[0]).toBe(GENUINE);
     const acme = generateApiKey('live', 'acme2');

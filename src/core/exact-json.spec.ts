@@ -48,7 +48,7 @@ describe('a value that contains itself', () => {
     );
   });
 
-  it('is none where one object is twice, however deep', () => {
+  it('is not reported for an object that occurs twice, at any depth', () => {
     const shared = { id: 1n };
     expect(writeExactJson([shared, { shared }])).toBe('[{"id":1},{"shared":{"id":1}}]');
     let deep: object = {};
@@ -58,7 +58,7 @@ describe('a value that contains itself', () => {
 });
 
 describe('parseExactJson', () => {
-  it('takes what JSON.parse takes, for the same value, except for members named twice', () => {
+  it('accepts what JSON.parse accepts, with the same value, except for members named twice', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), almost, fc.string({ unit: 'binary' })), (text) => {
         const ours = outcomeOf((json) => inDoubles(parseExactJson(json)), text);
@@ -73,7 +73,7 @@ describe('parseExactJson', () => {
     );
   });
 
-  it('keeps every integer, as a number where a double holds it and as a bigint where not', () => {
+  it('preserves every integer, as a number if a double holds it and otherwise as a bigint', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), (integer) => {
         const isSafe = Number.isSafeInteger(Number(integer));
@@ -100,7 +100,7 @@ describe('parseExactJson', () => {
     });
   });
 
-  it('takes names of an object’s prototype for names', () => {
+  it('treats names of an object’s prototype as names', () => {
     const text = '{"constructor":2,"hasOwnProperty":3,"prototype":{"a":1},"toString":4}';
     const parsed = parseExactJson(text) as object;
     expect(writeExactJson(parsed)).toBe(text);

@@ -38,7 +38,7 @@ describe('an Accept', () => {
     expect(accepts(accept, JSON_TYPE)).toBe(false);
   });
 
-  it('of any ranges and weights is decided by the most specific range, however it is spelt', () => {
+  it('of any ranges and weights is decided by the most specific range, in any spelling', () => {
     const element = fc.record({
       range: fc.constantFrom(...NEAREST_FIRST, 'text/html', 'a/b;x="\\",*/*;q=0"'),
       weight: fc.constantFrom('', ';q=0', ' ; Q=0.000', ';q=0.5', '; q=1'),
@@ -48,10 +48,10 @@ describe('an Accept', () => {
       fc.property(fc.array(element, { minLength: 1 }), (elements) => {
         const accept = elements.map(({ range, weight, comma }) => range + weight + comma).join('');
         const nearest = NEAREST_FIRST.find((range) => elements.some((one) => one.range === range));
-        const isTaken = elements.some(
+        const isAccepted = elements.some(
           ({ range, weight }) => range === nearest && !/=0(?:\.0+)?$/.test(weight),
         );
-        expect(accepts(accept, JSON_TYPE)).toBe(isTaken);
+        expect(accepts(accept, JSON_TYPE)).toBe(isAccepted);
       }),
     );
   });

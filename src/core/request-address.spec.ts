@@ -12,9 +12,9 @@ function expressTrust(ranges: readonly string[]): TrustsHop {
 
 const RANGES = ['10.0.0.0/8', '::1', 'fc00::/7', '192.168.1.1', '::ffff:172.16.0.0/108', '1.2.3.4/31'];
 
-describe('whose word is taken', () => {
+describe('a trusted proxy', () => {
   it.each(['', 'unknown', '_hidden', '10.0.0.1:80', '[::1]', '010.0.0.1', '10.1', '167772161', '::1 '])(
-    'is not that of what is no address: %j',
+    'has a valid address: %j does not match',
     (text) => {
       expect(trustedProxies(RANGES)(text, 0)).toBe(false);
     },

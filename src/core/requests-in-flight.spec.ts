@@ -6,7 +6,7 @@ const RESPONSE = { countedIn: undefined, abandoned: undefined, isWaiting: false 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 
 /** Sends responses evenly over a time, and keeps reading the rate. */
-function answer(rate: RequestsInFlight, requests: number, ms: number): void {
+function respond(rate: RequestsInFlight, requests: number, ms: number): void {
   for (let at = 0; at < ms; at += 10) {
     for (let done = 0; done < (requests * 10) / ms; done += 1) rate.end(RESPONSE);
     vi.advanceTimersByTime(10);
@@ -16,16 +16,16 @@ function answer(rate: RequestsInFlight, requests: number, ms: number): void {
 
 it('is that of the latest windows; it rises within a second, and halves in no less than three', () => {
   const rate = new RequestsInFlight();
-  answer(rate, 6_000, 1_000);
+  respond(rate, 6_000, 1_000);
   expect(rate.completedPerSecond).toBeGreaterThan(5_000);
   const before = rate.completedPerSecond;
-  answer(rate, 3_000, 3_000);
+  respond(rate, 3_000, 3_000);
   expect(rate.completedPerSecond).toBeGreaterThan(before / 2);
-  answer(rate, 20_000, 20_000);
+  respond(rate, 20_000, 20_000);
   expect(rate.completedPerSecond).toBeCloseTo(1_000, -2);
 });
 
-it('is the same for answers that come in groups', () => {
+it('is the same for responses that come in groups', () => {
   const rate = new RequestsInFlight();
   for (let group = 0; group < 20; group += 1) {
     for (let done = 0; done < 500; done += 1) rate.end(RESPONSE);

@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { TransientMap } from './transient-map.js';
 
 describe('a TransientMap', () => {
-  it('keeps nothing of what has come and gone, as a Map does until the next full collection', () => {
+  it('retains no memory of deleted entries, as a Map does until the next full garbage collection', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;
     const young = () => collect({ type: 'minor' });
     const oldBytes = () =>
       getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
     /** Bytes in the old generation after 5,000 values of 4 KB have come and gone, 20 at a time. */
-    const kept = (map: { set(key: number, value: unknown): unknown; delete(key: number): boolean }) => {
+    const retained = (map: { set(key: number, value: unknown): unknown; delete(key: number): boolean }) => {
       // From here on its table is in the old generation, as in a process that has had quiet times.
       map.set(-1, 0);
       collect();
@@ -27,7 +27,7 @@ describe('a TransientMap', () => {
       young();
       return oldBytes() - before;
     };
-    expect(kept(new Map())).toBeGreaterThan(3_000_000);
-    expect(kept(new TransientMap<number, unknown>())).toBeLessThan(1_000_000);
+    expect(retained(new Map())).toBeGreaterThan(3_000_000);
+    expect(retained(new TransientMap<number, unknown>())).toBeLessThan(1_000_000);
   });
 });

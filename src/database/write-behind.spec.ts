@@ -22,14 +22,14 @@ class Numbers extends WriteBehind {
   }
 }
 
-describe('what is written behind', () => {
-  it('is not written at the stop of what never began', async () => {
+describe('a delayed write', () => {
+  it('is not written when something stops that never started', async () => {
     const numbers = new Numbers();
     await numbers.onModuleDestroy();
     expect(numbers.written).toEqual([]);
   });
 
-  it('is written as a second begins, whenever a process was started', async () => {
+  it('is written at the start of a second, no matter when the process started', async () => {
     vi.useFakeTimers({ now: 10_400 });
     try {
       const early = new Numbers();
@@ -51,17 +51,17 @@ describe('what is written behind', () => {
     }
   });
 
-  it('leaves to others what the log has been told already', async () => {
+  it('does not repeat what is already logged', async () => {
     const numbers = new Numbers();
-    const told = [vi.spyOn(Logger.prototype, 'error'), vi.spyOn(Logger.prototype, 'log')];
+    const logged = [vi.spyOn(Logger.prototype, 'error'), vi.spyOn(Logger.prototype, 'log')];
     const write = vi.spyOn(numbers as unknown as { write(): Promise<void> }, 'write');
     write.mockRejectedValueOnce(unavailable('the database does not respond', new Error('away'), true));
     await numbers.flush();
     await numbers.flush();
-    expect(told.map(({ mock }) => mock.calls)).toEqual([[], []]);
+    expect(logged.map(({ mock }) => mock.calls)).toEqual([[], []]);
   });
 
-  it('is written one write at a time, and all who ask meanwhile share the next', async () => {
+  it('is written one write at a time, and all requests in the meantime share the next', async () => {
     const numbers = new Numbers();
     const waits: (() => void)[] = [];
     vi.spyOn(numbers as unknown as { write(): Promise<void> }, 'write').mockImplementation(
@@ -78,7 +78,7 @@ describe('what is written behind', () => {
     expect(waits).toHaveLength(2);
   });
 
-  it('tells the log once that it fails, and once that it succeeds again', async () => {
+  it('logs once that it fails, and once that it succeeds again', async () => {
     const error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
     const log = vi.spyOn(Logger.prototype, 'log').mockReturnValue();
     const numbers = new Numbers();

@@ -17,7 +17,7 @@ describe('work that is limited in time', () => {
     await expect(withTimeout(1_000, signal, work)).rejects.toThrow('no');
   });
 
-  it('ends when its signal aborts, and does not begin after that', async () => {
+  it('ends when its signal aborts, and does not start after that', async () => {
     const stop = new AbortController();
     const attempt = withTimeout(1_000, stop.signal, never);
     stop.abort(new Error('The service stops.'));

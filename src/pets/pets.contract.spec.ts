@@ -133,7 +133,7 @@ describe('the OpenAPI document of the Pet Store', () => {
     expect(schemas.Error.properties.status.type).toBe('integer');
   });
 
-  it('deprecates getPet alone', () => {
+  it('deprecates only getPet', () => {
     const paths = petsPaths();
     expect([paths['/pets/{petId}'].get.deprecated, paths['/pets'].get.deprecated]).toEqual([true, undefined]);
   });
@@ -144,7 +144,7 @@ describe('the OpenAPI document of the Pet Store', () => {
     expect([name.example, categoryId.example, status.default]).toEqual(['Biscuit', 1, 'available']);
   });
 
-  it('tells which names are taken', () => {
+  it('reports which names are taken', () => {
     const { NewPet } = (service.document as Json).components.schemas;
     const { pattern, minLength, maxLength, description } = NewPet.properties.name;
     expect([minLength, maxLength]).toEqual([1, 255]);

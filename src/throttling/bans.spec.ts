@@ -4,7 +4,7 @@ import { DAY_MS, MINUTE_MS } from '../core/time/duration.js';
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 
-describe('the ladder of a key that goes on whenever its ban is over', () => {
+describe('the ladder of a key that continues whenever its ban is over', () => {
   /** The lengths of the first `count` bans in minutes, with `quietMs` without requests between them. */
   function bans(count: number, quietMs: number): number[] {
     const state = neverRefused();
@@ -23,7 +23,7 @@ describe('the ladder of a key that goes on whenever its ban is over', () => {
     expect(bans(6, 0)).toEqual([5, 15, 60, 1_440, 1_440, 1_440]);
   });
 
-  it('begins anew after a day without strikes since the end of the ban, and no earlier', () => {
+  it('starts again after a day without strikes since the end of the ban, and no earlier', () => {
     expect(bans(3, DAY_MS)).toEqual([5, 5, 5]);
     // The strikes start two seconds after the first refusal.
     expect(bans(3, DAY_MS - 2_001)).toEqual([5, 15, 60]);
@@ -37,10 +37,10 @@ describe('keys that were refused', () => {
     ['whose last strike is less than a day ago', refused(NOON - DAY_MS + 1, NOON), true],
     ['that still wait', refused(NOON - DAY_MS, NOON + 1), true],
     ['that have served their time', refused(NOON - DAY_MS, NOON), false],
-  ])('are kept or dropped when there are many: those %s', (_, state, isKept) => {
+  ])('are retained or dropped when there are many: those %s', (_, state, isRetained) => {
     const keys = new RefusedKeys(BAN_RULES);
     keys.set('key', state, NOON);
     for (let key = 0; key < 1_000; key += 1) keys.set(`${key}`, refused(NOON, NOON), NOON);
-    expect(keys.find('key') !== undefined).toBe(isKept);
+    expect(keys.find('key') !== undefined).toBe(isRetained);
   });
 });

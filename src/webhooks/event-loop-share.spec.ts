@@ -29,16 +29,16 @@ it('gives a turn in 10 ms while others keep the event loop busy', async () => {
   busy();
   onTestFinished(() => void (isBusy = false));
   const share = new EventLoopShare(() => false);
-  const began = performance.now();
+  const startedAt = performance.now();
   for (let turns = 0; turns < 20; turns += 1) await share.turn();
-  expect(performance.now() - began).toBeGreaterThanOrEqual(150);
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(150);
 });
 
-it('gives every turn at once when it is over', async () => {
+it('grants every turn immediately when it is over', async () => {
   const share = new EventLoopShare(() => true);
   work(5);
-  let given = 0;
-  for (let turns = 0; turns < 100; turns += 1) void share.turn().then(() => (given += 1));
+  let turned = 0;
+  for (let turns = 0; turns < 100; turns += 1) void share.turn().then(() => (turned += 1));
   await new Promise((resolve) => setImmediate(resolve));
-  expect(given).toBe(100);
+  expect(turned).toBe(100);
 });

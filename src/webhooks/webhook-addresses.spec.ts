@@ -180,14 +180,14 @@ const URLS: [what: string, url: string, fault: string | undefined][] = [
 ];
 
 describe('a URL', () => {
-  it.each(URLS)('with %s, %j, has the fault: %s', (_, url, error) => {
+  it.each(URLS)('with %s, %j, has the error: %s', (_, url, error) => {
     const found = addresses().urlError(url)?.message;
     if (error === undefined) expect(found).toBeUndefined();
     else expect(found).toContain(error);
   });
 
   it('that may be used is called as it is written', () => {
-    for (const [, url] of URLS.filter(([, , fault]) => fault === undefined)) {
+    for (const [, url] of URLS.filter(([, , problem]) => problem === undefined)) {
       const { username, password, href } = new URL(url);
       expect(username + password).toBe('');
       expect([url, `${url}/`]).toContain(href);
@@ -209,10 +209,10 @@ describe('a URL', () => {
     ['http://localhost./', 'The host must be'],
     ['http://@localhost/', 'normal form: http://localhost/'],
     ['http://localhost:0/', 'port must be'],
-  ])('%s has, with an allowed network, the fault: %s', (url, fault) => {
+  ])('%s has, with an allowed network, the error: %s', (url, problem) => {
     const found = addresses('10.0.0.0/8').urlError(url)?.message;
-    if (fault === undefined) expect(found).toBeUndefined();
-    else expect(found).toContain(fault);
+    if (problem === undefined) expect(found).toBeUndefined();
+    else expect(found).toContain(problem);
   });
 
   it.each(['127.0.0.0/8', '::1'])('may be of localhost where %s is an allowed network', (network) => {

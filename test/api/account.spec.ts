@@ -15,7 +15,7 @@ const HOLDER = ['account', 'pets:read', 'pets:write'];
 
 const open = await openClients({ scopes: HOLDER });
 
-/** What a client is told of its quota. */
+/** The quota headers that a client gets. */
 const quotaOf = ({ headers }: TestResponse) =>
   Object.fromEntries(
     ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit-policy', 'ratelimit'].map(
@@ -26,7 +26,7 @@ const quotaOf = ({ headers }: TestResponse) =>
 const outcome = ({ status, body }: TestResponse) => (status < 300 ? status : `${status} ${body.code}`);
 
 describe('who am I', () => {
-  it('tells the client with its plan and limits, and the key that was sent', async () => {
+  it('returns the client with its plan and limits, and the key that was sent', async () => {
     const service = await open({ plan: 'pro' });
     const { id, key } = await service.issueKey({ scopes: ['pets:read'], expires: HOUR });
     const { status, body } = await service.request('GET', '/account', { key });
@@ -51,7 +51,7 @@ describe('who am I', () => {
         createdAt: AT,
         expiresAt: '2026-11-20T13:00:10.250Z',
         revokedAt: null,
-        // Written within a second, which the answer may take.
+        // Written within a second, which the response may take.
         lastUsedAt: expect.toBeOneOf([null, expect.any(String)]),
         replacedBy: null,
         bannedUntil: null,
@@ -59,13 +59,13 @@ describe('who am I', () => {
     });
   });
 
-  it('can be revalidated, and asked with HEAD', async () => {
+  it('can be revalidated, and requested with HEAD', async () => {
     const service = await open();
     const lastUse = async () => {
       const { body } = await service.request('GET', '/account');
       return (body as { key: { lastUsedAt: string | null } }).key.lastUsedAt;
     };
-    // It is noted a second after the first request, and is a part of the answer.
+    // It is noted a second after the first request, and is a part of the response.
     await expect.poll(lastUse).not.toBeNull();
     const { headers } = await service.request('GET', '/account');
     expect(headers.get('cache-control')).toBe('private, no-cache');
@@ -78,7 +78,7 @@ describe('who am I', () => {
 describe('self-service and the quota', () => {
   const READS = ['/account', '/account/usage', '/account/keys'];
 
-  it('any number of reads and orders uses up nothing, and all headers tell the quota as it stands', async () => {
+  it('any number of reads and changes uses nothing, and all headers show the current quota', async () => {
     const service = await open({ plan: 'free' });
     await hammer(service, 3);
     const expected = {
@@ -101,7 +101,7 @@ describe('self-service and the quota', () => {
     expect((await hammer(service, 1)).headers.get('x-ratelimit-remaining')).toBe('56');
   });
 
-  it('answers when the quota is used up, and tells when it is full again', async () => {
+  it('responds when the quota is used up, and returns when it is full again', async () => {
     const service = await open({ plan: 'enterprise', limits: { perMinute: 2, perDay: 2 } });
     expect(outcome(await hammer(service, 3))).toBe('429 daily_quota_exceeded');
     for (const path of READS) {
@@ -113,7 +113,7 @@ describe('self-service and the quota', () => {
     expect((await service.request('POST', `/account/keys/${id}/revoke`)).status).toBe(200);
   });
 
-  it('lets a banned key see its ban and end keys, but make none; the ban stays, and no strike comes of asking', async () => {
+  it('lets a banned key see its ban and revoke keys, but create none; the ban stays, and requests add no strike', async () => {
     const service = await open({ plan: 'free' });
     const banned = await earnBan(service);
     expect(outcome(banned)).toBe('429 api_key_banned');
@@ -148,7 +148,7 @@ describe('self-service and the quota', () => {
       '"account-keys";q=30;w=60',
       /^Rate limit of 30 requests per minute for keys of the account /,
     ],
-  ])('%s has a bound of its own: %i a minute', async (path, limit, policy, message) => {
+  ])('%s has a separate limit: %i a minute', async (path, limit, policy, message) => {
     const service = await open();
     for (let sent = 0; sent < limit; sent += 1) expect((await service.request('GET', path)).status).toBe(200);
     const refused = await service.request('GET', path);
@@ -187,7 +187,7 @@ describe('self-service and the quota', () => {
     );
   });
 
-  it('is told apart in the metrics', async () => {
+  it('is a separate value in the metrics', async () => {
     const service = await open({ plan: 'free', environment: {} });
     for (const path of ['/account', `/account/keys/${NOBODY}`]) await service.request('GET', path);
     const count = (verdict: string) =>
@@ -295,7 +295,7 @@ describe('my keys', () => {
     expect([named.status, named.body.details[0].field]).toEqual([400, 'clientId']);
   });
 
-  it('with the scope admin are shown, and changed by operators alone', async () => {
+  it('with the scope admin are shown, and changed only by operators', async () => {
     const service = await open({ scopes: ['account', 'admin', 'pets:read'] });
     const own = (await service.request('GET', '/account')).body.key.id;
     expect((await service.request('GET', `/account/keys/${own}`)).status).toBe(200);
@@ -315,7 +315,7 @@ describe('my keys', () => {
     expect(await service.repository(ApiKey).countBy({ clientId: service.clientId })).toBe(1);
   });
 
-  it('never hand on what they do not hold, whatever is asked of whatever key', async () => {
+  it('never pass on scopes that they lack, for any request and any key', async () => {
     const service = await open(UNLIMITED);
     const names = declaredScopes().map(({ name }) => name);
     const some = fc.subarray(names);
@@ -354,11 +354,11 @@ describe('my keys', () => {
   });
 });
 
-describe('the number of keys that a client makes for itself', () => {
+describe('the number of keys that a client creates for itself', () => {
   const make = async (service: TestService) =>
     outcome(await service.request('POST', '/account/keys', { json: { expires: '10d' } }));
 
-  it('is bounded by those that work; what is revoked makes room', async () => {
+  it('is limited by those that work; revoking makes room', async () => {
     const service = await open({ environment: { ACCOUNT_MAX_KEYS: '3' } });
     expect([await make(service), await make(service), await make(service)]).toEqual([
       201,
@@ -385,7 +385,7 @@ describe('the number of keys that a client makes for itself', () => {
     expect(await make(service)).toBe(201);
   });
 
-  it('is not bounded by the keys that operators made today', async () => {
+  it('is not limited by the keys that operators created today', async () => {
     const service = await open({ environment: { ACCOUNT_MAX_KEYS: '4' } });
     const { key: operator } = await service.issueKey({ plan: 'pro', scopes: ['admin', 'pets:read'] });
     const order = { clientId: service.clientId, scopes: ['pets:read'] };
@@ -412,7 +412,7 @@ describe('the number of keys that a client makes for itself', () => {
     expect(await make(service)).toBe(201);
   });
 
-  it('goes with a bound on changes of 24 hours, so that labels do not fill the audit trail; revoking goes on', async () => {
+  it('is combined with a limit on changes in 24 hours, so that labels do not fill the audit trail; revoking continues', async () => {
     const service = await open();
     const { id } = await service.issueKey();
     const entries = service.repository(AuditEntry);
@@ -431,14 +431,14 @@ describe('the number of keys that a client makes for itself', () => {
     expect(await label()).toBe(200);
   });
 
-  it('holds when orders come at the same time', async () => {
+  it('holds for simultaneous requests', async () => {
     const service = await open({ environment: { ACCOUNT_MAX_KEYS: '5' } });
     const outcomes = await Promise.all(Array.from({ length: 12 }, () => make(service)));
     expect(outcomes.filter((one) => one === 201)).toHaveLength(4);
     expect(await service.repository(ApiKey).countBy({ clientId: service.clientId })).toBe(5);
   });
 
-  it('is none where operators alone make keys', async () => {
+  it('does not exist if only operators create keys', async () => {
     const service = await open({ environment: { ACCOUNT_MAX_KEYS: '0' } });
     expect(await make(service)).toBe('409 key_limit_reached');
   });

@@ -139,13 +139,13 @@ class GadgetsModule {}
 const service = await openForAll({ modules: [GadgetsModule], plan: 'pro' });
 
 describe('a module added to the service', () => {
-  it('answers bigint and fractions exactly', async () => {
+  it('returns bigint and fractions exactly', async () => {
     expect((await service.request('GET', '/v1/gadgets')).text).toBe(
       '{"biggest":9223372036854775807,"price":9.95}',
     );
   });
 
-  it('has its values validated by stock decorators, every fault named', async () => {
+  it('has its values validated by standard decorators, with every error named', async () => {
     const refused = await service.request('POST', '/v1/gadgets', {
       json: { maker: 'x', size: 1.5, color: 'red' },
     });
@@ -166,7 +166,7 @@ describe('a module added to the service', () => {
     ['a 5xx without a name', 'unnamed', 500, 'internal_error', /X-Request-Id/],
     ['a 501 by hand', 'by-hand', 501, 'not_implemented', 'Not Implemented'],
     ['Nest’s 503', 'away', 503, 'service_unavailable', /try again/],
-  ])('answers the Error body for %s, and leaks nothing', async (_, path, status, code, message) => {
+  ])('returns the Error body for %s, and leaks nothing', async (_, path, status, code, message) => {
     const { body, headers, text } = await service.request('GET', `/v1/gadgets/${path}`);
     expect(body).toEqual({ code, status, message: expect.stringMatching(message) });
     expect(text).not.toMatch(/secret|SELECT|passwd|10\.0\.0\.7/);
@@ -223,6 +223,6 @@ describe('what no feature can declare', () => {
   });
 });
 
-describe('the derived refusal table covers it without a test of its own:', () => {
+describe('the derived refusal table covers it without a separate test:', () => {
   describeRefusals({ modules: [GadgetsModule] }, ['/v1/gadgets']);
 });

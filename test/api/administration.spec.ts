@@ -15,7 +15,7 @@ const GRANTED_BY_DEFAULT = declaredScopes()
   .map(({ name }) => name);
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-/** What the orders of a case are given about: made anew for every way of giving them. */
+/** The objects of a case's operations: created again for the command line and for HTTP. */
 interface Ids {
   /** A client on the plan pro, with one key. */
   readonly client: string;
@@ -326,7 +326,7 @@ describe('the scope admin', () => {
     ['issue', (ids: Ids) => post('/admin/keys', `key issue --client ${ids.client} --scopes pets:write`)],
     ['issue by default', (ids: Ids) => post('/admin/keys', `key issue --client ${ids.client}`)],
     ['rotate', (ids: Ids) => rotate(ids)],
-  ])('cannot hand on what the key does not hold: %s', async (_, orderOf) => {
+  ])('cannot pass on what the key does not hold: %s', async (_, orderOf) => {
     const ids = await prepare(service);
     const { key } = await service.issueKey({ scopes: ['admin'] });
     const { method, path, json } = orderOf(ids);

@@ -30,7 +30,7 @@ const commanded = (service: TestService, ...args: string[]) =>
   onCommandLine(service, { args, method: '', path: '' });
 
 describe('the audit trail', () => {
-  it('tells who did what on which client or key, when, and from where: a key over HTTP', async () => {
+  it('records who changed which client or key, when, and from where: a key over HTTP', async () => {
     const { service, adminId, adminKey, trail } = await open();
     await service.request('PATCH', `/admin/clients/${service.clientId}`, {
       key: adminKey,
@@ -59,7 +59,7 @@ describe('the audit trail', () => {
     });
   });
 
-  it('has every change, and outlives what it tells of', async () => {
+  it('has every change, and remains after its subject is deleted', async () => {
     const { service, adminKey, trail } = await open();
     const send = async (method: string, path: string, json?: unknown) =>
       (await overHttp(service, adminKey, { args: [], method, path, json })).document as { id: string };
@@ -141,7 +141,7 @@ describe('the audit trail', () => {
     });
   });
 
-  it('tells that a change was forced', async () => {
+  it('records that a change was forced', async () => {
     const { service, adminId } = await open();
     const run = async (...args: string[]) => {
       const { done } = await commanded(service, ...args, '--force');

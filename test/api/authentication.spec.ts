@@ -9,7 +9,7 @@ const WITH_ERROR = 'Bearer realm="petstore", error="invalid_token"';
 
 const service = await openForAll();
 
-/** Each case in a minute of its own, since refusals count for the address. */
+/** Each case in its own minute, since refusals count for the address. */
 async function send(authorization: string | undefined) {
   service.clock.advance(60_000);
   return service.request('GET', '/v1/pets', {

@@ -21,8 +21,8 @@ async function open(): Promise<TestService> {
 const list = (service: TestService, key?: string) =>
   service.request('GET', '/v1/pets?limit=1', key === undefined ? {} : { key });
 
-describe('a key that goes on after 429', () => {
-  it('is banned for five minutes at the twentieth strike, and told so exactly', async () => {
+describe('a key that continues after 429', () => {
+  it('is banned for five minutes at the twentieth strike, with the exact end in the response', async () => {
     const service = await open();
     await hammer(service, 61);
     service.clock.advance(2_000);
@@ -40,7 +40,7 @@ describe('a key that goes on after 429', () => {
       expect(await service.metric('petstore_quota_verdicts_total', { plan: 'free', verdict })).toBe(times);
   });
 
-  it('is told the end of the ban by every header and the message alike, in this minute and the next', async () => {
+  it('gets the same end of the ban in every header and in the message, in this minute and the next', async () => {
     const service = await open();
     let { headers, body } = await earnBan(service);
     for (const seconds of [300, 251]) {
@@ -59,7 +59,7 @@ describe('a key that goes on after 429', () => {
     }
   });
 
-  it('is admitted again at the end of the ban, with nothing used up meanwhile', async () => {
+  it('is admitted again at the end of the ban, with nothing used up in the meantime', async () => {
     const service = await open();
     await earnBan(service);
     service.clock.advance(5 * MINUTE - 1);
@@ -69,7 +69,7 @@ describe('a key that goes on after 429', () => {
     expect([status, headers.get('ratelimit')]).toEqual([200, '"minute";r=59;t=39, "day";r=939;t=42879']);
   });
 
-  it('is banned alone: another key of the client is not', async () => {
+  it('is the only one banned: another key of the client is not', async () => {
     const service = await open();
     const { key } = await service.issueKey();
     await earnBan(service);
@@ -78,7 +78,7 @@ describe('a key that goes on after 429', () => {
     expect((await list(service, key)).status).toBe(200);
   });
 
-  it('is shown to the operator, and let off by unban', async () => {
+  it('is shown to the operator, and lifted by unban', async () => {
     const service = await open();
     const { items } = await service.app
       .get(ApiKeysService)
@@ -96,7 +96,7 @@ describe('a key that goes on after 429', () => {
     expect((await service.app.get(UsageService).of(client)).bans).toEqual([]);
   });
 
-  it('is banned although it has no scope for what it asks', async () => {
+  it('is banned although it lacks the scope for its request', async () => {
     const service = await open();
     const { key } = await service.issueKey({ scopes: ['pets:write'] });
     expect((await hammer(service, 60, key)).status).toBe(403);

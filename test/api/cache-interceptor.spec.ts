@@ -139,7 +139,7 @@ describe('CacheInterceptor for all requests stops the start', () => {
   });
 });
 
-describe('CacheInterceptor by the URL alone stops the start', () => {
+describe('CacheInterceptor that depends only on the URL stops the start', () => {
   @Controller({ path: 'own', version: '1' })
   class ClientController {
     @Get()

@@ -126,7 +126,7 @@ describe('when several refusals apply, the first of these wins', () => {
     expect(await codeOf('PATCH', '/admin/nothing')).toBe('404 route_not_found');
   });
 
-  it('a caller without a key is answered before its body has arrived', async () => {
+  it('a caller without a key gets a response before its body has arrived', async () => {
     const head =
       'POST /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n';
     const text = await sendRaw(shared.url, `${head}Content-Length: 1000000\r\n\r\n{`);

@@ -61,7 +61,7 @@ const service = await openForAll({ modules: [BoxesModule] });
 it.each([
   ['undeclared', 'the result.0.inner.inner refers back to the result.0'],
   ['declared', 'the result.inner.inner refers back to the result'],
-])('a result that contains itself is 500, and the log names the property: %s', async (path, text) => {
+])('a result that contains itself returns 500, and the log names the property: %s', async (path, text) => {
   const logged = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
   const { status, body } = await service.request('GET', `/v1/boxes/${path}`);
   expect([status, body.code]).toEqual([500, 'internal_error']);

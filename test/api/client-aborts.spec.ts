@@ -24,7 +24,7 @@ import { openSocket } from '../support/raw-http.js';
 
 const PIECE = Buffer.alloc(65_536);
 
-/** What has begun, in this test. */
+/** What has started, in this test. */
 let started: string[] = [];
 
 /** Takes its time before the chain, like a credential or a quota that another server knows. */
@@ -127,7 +127,7 @@ service.app.useLogger({
 const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf of it';
 const body = (type: string, text: string) => `Content-Type: ${type}\r\nContent-Length: 5000\r\n\r\n${text}`;
 
-/** Heads and halves of bodies, each with what is to begin before the client goes; 'read' is that the service has read it. */
+/** Heads and halves of bodies, each with what is to start before the client goes; 'read' is that the service has read it. */
 const MOMENTS: readonly (readonly [moment: string, request: string, expectedStart: string])[] = [
   [
     'while its key is looked up, with half a body',
@@ -162,7 +162,7 @@ const MOMENTS: readonly (readonly [moment: string, request: string, expectedStar
   ['while a handler writes', 'GET /piped HTTP/1.1\r\n\r\n', 'response'],
 ];
 
-describe('a client that goes', () => {
+describe('a client that disconnects', () => {
   describe.each(['closes', 'resets'])('and %s its connection', (how) => {
     it.each(MOMENTS)('%s is one 499 and no error', async (_, request, expectedStart) => {
       [started, errors.length] = [[], 0];

@@ -87,8 +87,8 @@ describe('a ban, when the clock is set', () => {
   );
 });
 
-describe('what is kept for a time, when the clock is set', () => {
-  it('a key’s end is an instant of the clock: it works again where the clock is put back before it', async () => {
+describe('stored data with an expiry, when the clock is set', () => {
+  it('a key’s expiry is an instant of the clock: it works again if the clock is set back before it', async () => {
     const service = await open();
     const { key } = await service.issueKey({ expires: HOUR });
     const request = async () => (await service.request('GET', '/v1/pets?limit=1', { key })).status;
@@ -98,7 +98,7 @@ describe('what is kept for a time, when the clock is set', () => {
     expect(await request()).toBe(200);
   });
 
-  it('an answer kept by a clock that was ten years ahead goes a day after the clock was mended', async () => {
+  it('a response stored by a clock that was ten years ahead is deleted a day after the clock was corrected', async () => {
     const service = await open({ at: '2036-11-20T12:00:00.000Z', plan: 'business' });
     const post = async () => {
       const headers = { 'idempotency-key': 'k-1' };

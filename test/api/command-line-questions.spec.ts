@@ -42,7 +42,7 @@ const piped = (input: string): Partial<Shell> => ({
   readLine: (title) => readSecret(Readable.from([input]), title),
 });
 
-describe('what cannot be undone, where nobody can be asked', () => {
+describe('an irreversible command without a terminal', () => {
   it('is refused with exit code 1 and changes nothing, until --yes is given', async () => {
     const id = await makeClient('Left');
     const key = await makeKey();
@@ -66,8 +66,8 @@ describe('what cannot be undone, where nobody can be asked', () => {
   });
 });
 
-describe('what cannot be undone, where somebody can be asked', () => {
-  it.each(['y', 'yes', ' YES '])('is asked for by name, and done after "%s"', async (response) => {
+describe('an irreversible command on a terminal', () => {
+  it.each(['y', 'yes', ' YES '])('prompts with the name, and runs after "%s"', async (response) => {
     const id = await makeClient('Asked');
     const { asked: questions, prompt } = person(response);
     const { code, stdout } = await command(`client delete ${id} --json`, { prompt });
@@ -89,7 +89,7 @@ describe('what cannot be undone, where somebody can be asked', () => {
     expect(await revokedAt(id)).toBeNull();
   });
 
-  it('is not asked with --yes, nor for what is not there', async () => {
+  it('does not prompt with --yes, or if its object does not exist', async () => {
     const { id } = await makeKey();
     const { asked: questions, prompt } = person();
     expect(await command(`key revoke ${id} --yes`, { prompt })).toMatchObject({
@@ -160,7 +160,7 @@ describe('a key from standard input', () => {
     ]);
   });
 
-  it('is asked for without echo where somebody sits', async () => {
+  it('is prompted for without echo on a terminal', async () => {
     const { id, key } = await makeKey();
     const { asked: questions, prompt } = person(key, 'y');
     expect((await command('key revoke -', { prompt })).code).toBe(0);

@@ -96,7 +96,7 @@ it('a group that shows one thing shows it without a further word', async () => {
 });
 
 describe('petstore key', () => {
-  it('issue answers the key this once', async () => {
+  it('issue prints the key only once', async () => {
     const { key, prefix } = await json('key', 'issue', '--client', client);
     expect([key, prefix]).toEqual([expect.stringMatching(/^pst_test_\w{36}$/), key.slice(0, 13)]);
     expect((await command('key', 'list')).stdout).not.toContain(key);
@@ -112,7 +112,7 @@ describe('petstore key', () => {
 });
 
 describe('petstore db', () => {
-  it('seed adds the demo set of every feature, or as many rows of each as asked for', async () => {
+  it('seed adds the demo data of every feature, or the requested number of rows of each', async () => {
     const once = await service.seed();
     expect(await json('db', 'seed')).toEqual({ added: once });
     expect((await json('db', 'seed', '--count', '250')).added % 250).toBe(0);
@@ -179,7 +179,7 @@ describe('what people have at hand', () => {
     expect((await command('key', 'show', 'abc123')).stderr).toMatch(/cannot be found by its last characters/);
   });
 
-  it('makes a client and its first key in one command, or neither', async () => {
+  it('creates a client and its first key in one command, or neither', async () => {
     const CREATE = ['client', 'create', '--plan', 'pro', '--name', 'Ops', '--issue-key', '--scopes'];
     const { id, key } = await json(...CREATE, 'admin,pets:read');
     expect(key).toMatchObject({
@@ -199,7 +199,7 @@ describe('what people have at hand', () => {
   });
 });
 
-describe('a call that is none exits 2', () => {
+describe('an invalid call exits 2', () => {
   it.each([
     ['no command', []],
     ['an unknown command', ['cat']],
@@ -215,7 +215,7 @@ describe('a call that is none exits 2', () => {
   });
 });
 
-describe('a call with several wrong values tells of all of them at once', () => {
+describe('a call with several wrong values reports all of them at once', () => {
   it.each([
     ['missing options', ['client', 'create'], ['--plan: ', '--name: ']],
     [
@@ -245,7 +245,7 @@ describe('a call with several wrong values tells of all of them at once', () => 
   });
 });
 
-describe('what may be a slip is told with how to call the command', () => {
+describe('a likely mistake is reported with the usage of the command', () => {
   it.each([
     ['a missing argument', ['client', 'rename'], "missing required argument 'client'"],
     ['an unknown option', ['client', 'create', '--nam', 'A'], "unknown option '--nam'"],
@@ -280,7 +280,7 @@ describe('--help', () => {
     expect(commands.length).toBeGreaterThan(20);
   });
 
-  it('gives each group a description of its own', () => {
+  it('gives each group its own description', () => {
     const descriptions = petstoreProgram(shell).commands.map((one) => one.description());
     expect(descriptions.toSorted()).toEqual([...new Set(descriptions)].toSorted());
   });

@@ -46,7 +46,7 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET')
   service.request(method, path, { headers });
 
 it.each(['/v1/pets', '/v1/pets?limit=2', '/v1/pets/1', '/admin/audit', '/v1/reports/csv'])(
-  '%s has a strong ETag for the client alone, is a 304 to who has it, and a 412 to who has seen another state',
+  '%s has a strong ETag for one client, returns 304 to those that have it, and 412 to those with another state',
   async (path) => {
     const { status, headers } = await get(path);
     const tag = headers.get('etag') ?? '';
@@ -160,7 +160,7 @@ describe('an If-Match, or an If-None-Match', () => {
     expect(plain).toBe(0);
   });
 
-  it('with * needs no tag: what is not there is a 404, or, where a PUT might make it, a 412', async () => {
+  it('with * needs no tag: a missing resource returns 404, or 412 if a PUT could create it', async () => {
     const headers = { 'if-match': '*' };
     const nobody = `/admin/clients/${randomUUID()}`;
     expect((await service.request('DELETE', nobody, { headers })).status).toBe(404);
@@ -190,7 +190,7 @@ describe('Accept', () => {
     ['', 200],
     ['text/html', 406],
     ['application/json;q=0, */*', 406],
-  ])('%j is answered with %i', async (accept, expected) => {
+  ])('%j returns %i', async (accept, expected) => {
     const { status, body, headers } = await get('/v1/pets', { accept });
     expect(status).toBe(expected);
     if (expected === 406) {

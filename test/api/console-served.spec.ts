@@ -13,7 +13,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(service.url + path, { redirect: 'manual', headers });
 
 describe('the console', () => {
-  it('is reached by an address that a prefix may stand in front of', async () => {
+  it('is served below any path prefix', async () => {
     const { status, headers } = await get('/console?from=mail');
     expect([status, headers.get('location')]).toEqual([307, 'console/']);
   });
@@ -34,7 +34,7 @@ describe('the console', () => {
     });
   });
 
-  it('serves every file of its folder, as it lies there, and revalidates it', async () => {
+  it('serves every file of its folder unchanged, and revalidates it', async () => {
     const names = await readdir(STATIC);
     expect(names).toContain('index.html');
     for (const name of names) {
@@ -58,7 +58,7 @@ describe('the console', () => {
     },
   );
 
-  it('answers 404 as any unknown address when it is switched off', async () => {
+  it('returns 404 like any unknown path when it is disabled', async () => {
     const off = await openForTest({ environment: { CONSOLE: 'off' } });
     for (const path of ['/console', '/console/', '/console/console.js'])
       expect((await off.request('GET', path)).body).toMatchObject({ code: 'route_not_found', status: 404 });
@@ -74,7 +74,7 @@ describe('the page of key holders', () => {
     expect(headers.get('x-request-id')).toMatch(/./);
   });
 
-  it('leaves programs their JSON, which caches tell apart', async () => {
+  it('still returns JSON to programs, and caches distinguish the two', async () => {
     const { status, headers } = await get('/account', { accept: 'application/json' });
     expect([status, headers.get('vary')]).toEqual([401, expect.stringMatching(/\bAccept\b/)]);
   });

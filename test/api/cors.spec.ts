@@ -17,7 +17,7 @@ const preflight = (at: TestService, origin: string) =>
   });
 
 describe('a browser page of another origin', () => {
-  it('is let in by a preflight without a key, if its origin is listed', async () => {
+  it('is allowed by a preflight without a key, if its origin is listed', async () => {
     const { status, headers } = await preflight(service, SHOP);
     expect(status).toBe(204);
     expect(headers.get('access-control-allow-origin')).toBe(SHOP);
@@ -27,7 +27,7 @@ describe('a browser page of another origin', () => {
     expect(headers.get('access-control-max-age')).toBe('600');
   });
 
-  it('may read the headers that the service answers with, on refusals too', async () => {
+  it('may read the response headers of the service, also of refusals', async () => {
     for (const [key, expected] of [
       [service.key, 200],
       [null, 401],
@@ -58,7 +58,7 @@ describe('a browser page of another origin', () => {
   it.each([
     ['is not listed', () => preflight(service, 'https://evil.example')],
     ['is not listed because none is', () => preflight(closed, SHOP)],
-  ])('is not let in if its origin %s', async (_, send) => {
+  ])('is not allowed if its origin %s', async (_, send) => {
     expect((await send()).headers.has('access-control-allow-origin')).toBe(false);
   });
 });
@@ -67,7 +67,7 @@ describe.each([
   ['where no page of another origin is let in', closed],
   ['where some are', service],
 ])('OPTIONS that is no preflight, %s', (_, at) => {
-  it('tells the methods of a path to a caller with a key, and counts', async () => {
+  it('returns the methods of a path to a caller with a key, and counts', async () => {
     const { status, headers } = await at.request('OPTIONS', '/v1/pets');
     expect([status, headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS, POST']);
     expect(Number(headers.get('x-ratelimit-remaining'))).toBeLessThan(

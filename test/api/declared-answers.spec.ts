@@ -111,7 +111,7 @@ class GadgetsModule {}
 
 const service = await openForAll({ modules: [GadgetsModule] });
 
-describe('what an operation answers', () => {
+describe('the response of an operation', () => {
   it.each([
     ['an object', 'one', SHOWN],
     ['an array', 'list', `[${SHOWN},${SHOWN}]`],
@@ -122,7 +122,7 @@ describe('what an operation answers', () => {
   });
 });
 
-describe('an object within an answer', () => {
+describe('an object within a response', () => {
   it('shows nothing that its class does not declare, also where a required member is missing', async () => {
     const response = await fetch(`${service.url}/v1/gadgets/bare`, {
       headers: { authorization: `Bearer ${service.key}` },

@@ -27,7 +27,7 @@ function parameterOf(operation: OperationObject | undefined, wanted: string): { 
 }
 
 describe('the declared operations', () => {
-  it('answer Location below the path of PUBLIC_BASE_URL, as a relative reference', async () => {
+  it('return a Location below the path of PUBLIC_BASE_URL, as a relative reference', async () => {
     const environment = { PUBLIC_BASE_URL: 'https://shop.example/animals/v1' };
     const service = await openForTest({ ...OPTIONS, environment });
     const visit = await service.request('POST', '/v1/visits', { json: VISIT });

@@ -45,7 +45,7 @@ function queryParameters(): Parameter[] {
 }
 
 describe('every query parameter of the documents', () => {
-  it('with a default is answered the same without it as with the default sent', async () => {
+  it('with a default returns the same without it as with the default', async () => {
     const found = queryParameters().filter(({ schema }) => schema.default !== undefined);
     expect(found.length).toBeGreaterThan(10);
     for (const { path, name, schema } of found) {
@@ -57,7 +57,7 @@ describe('every query parameter of the documents', () => {
     }
   });
 
-  it('with bounds takes both and nothing beyond', async () => {
+  it('with bounds accepts both and nothing beyond', async () => {
     const found = queryParameters().filter(({ schema }) => schema.minimum !== undefined);
     expect(found.length).toBeGreaterThanOrEqual(7);
     for (const { path, name, schema } of found) {
@@ -71,7 +71,7 @@ describe('every query parameter of the documents', () => {
 });
 
 describe('a body property with a documented default', () => {
-  it('takes it: the grace of a rotation', async () => {
+  it('accepts it: the grace of a rotation', async () => {
     const issue = async () =>
       (await service.request('POST', '/admin/keys', { json: { clientId: service.clientId } })).body
         .id as string;

@@ -13,7 +13,7 @@ import { openForTest } from '../support/opened.js';
 
 const HOUR_MS = 3_600_000;
 
-/** Sends a head and the beginning of a body, and answers what sends the rest and reads the answer. */
+/** Sends a head and the beginning of a body, and returns what sends the rest and reads the response. */
 async function startRequest(service: TestService, key: string, method: string, path: string, json: object) {
   const body = JSON.stringify(json);
   const sent = httpRequest(service.url + path, {

@@ -151,7 +151,7 @@ const WAYS: [string, (changed: Changed) => Promise<void>, number, string][] = [
 const issue = () => changing.issueKey({ plan: 'pro', scopes: ['streamed:read', 'streamed:more'] });
 
 describe('a stream of server-sent events ends within a minute', () => {
-  it.each(WAYS)('after %s, on each instance, and others go on', async (_, change, status, code) => {
+  it.each(WAYS)('after %s, on each instance, and others continue', async (_, change, status, code) => {
     const [issued, unchanged] = [await issue(), await issue()];
     const ending = [await follow(changing, issued.key), await follow(other, issued.key)];
     const open = [await follow(changing, unchanged.key), await follow(other, unchanged.key)];
@@ -223,7 +223,7 @@ describe('a stream of server-sent events ends within a minute', () => {
   });
 });
 
-describe('a stream goes on', () => {
+describe('a stream continues', () => {
   it.each([
     [503, HTTP_ERRORS.service_unavailable],
     [429, { ...HTTP_ERRORS.service_unavailable, status: 429 }],
@@ -242,7 +242,7 @@ describe('a stream goes on', () => {
     expect(await lastEventOf(stream)).toMatchObject({ code: 'invalid_api_key' });
   });
 
-  it('on a public route, which has asked for no key', async () => {
+  it('on a public route, which requires no key', async () => {
     const issued = await issue();
     const streams = [
       await follow(changing, null, '/v1/open-streams'),
@@ -257,7 +257,7 @@ describe('a stream goes on', () => {
     for (const stream of streams) await expectOpen(stream);
   });
 
-  it('whatever quota is left, and uses none', async () => {
+  it('with any remaining quota, and uses none', async () => {
     const counted = () => changing.metric('petstore_quota_verdicts_total');
     const stream = await follow(changing, 'token');
     const before = await counted();
@@ -268,7 +268,7 @@ describe('a stream goes on', () => {
   });
 });
 
-it('many streams, opened in one moment, do not ask in one moment, nor after a pause', async () => {
+it('many streams that are opened at the same time are not checked at the same time, nor after a pause', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const service = await openForTest({ modules });

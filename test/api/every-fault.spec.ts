@@ -54,7 +54,7 @@ describe('an operation', () => {
   const post = (path: string, json: unknown, headers: Record<string, string> = {}) =>
     service.request('POST', `/v1/cages/direct/${path}`, { json, headers });
 
-  it('names the faults of path, query, body and Idempotency-Key at once', async () => {
+  it('reports the errors of path, query, body and Idempotency-Key at once', async () => {
     const refusal = await post(
       'x?floor=9&size=huge',
       { name: '', age: 1 },
@@ -78,16 +78,16 @@ describe('an operation', () => {
     ['body', '1', { name: '' }, ['categoryId required', 'name blank']],
     ['path and body', 'x', { name: '' }, ['cageId not_an_integer', 'categoryId required', 'name blank']],
     ['query and body', '1?Floor=1', { name: 'Den' }, ['Floor misspelled_parameter', 'categoryId required']],
-  ])('names each fault once: %s', async (_, path, json, faults) => {
+  ])('reports each error once: %s', async (_, path, json, faults) => {
     expect(faultsOf(await post(path, json)).toSorted()).toEqual(faults);
   });
 
-  it('says first that the body is empty, whatever else is wrong', async () => {
+  it('reports first that the body is empty, whatever else is wrong', async () => {
     const { status, body } = await service.request('POST', '/v1/cages/direct/x?floor=9');
     expect([status, body.code]).toEqual([400, 'malformed_json']);
   });
 
-  it('takes what has no fault', async () => {
+  it('accepts a request without errors', async () => {
     const { status, body } = await post('7?size=large', { name: 'Den', categoryId: 1 });
     expect([status, body]).toEqual([
       200,
@@ -96,7 +96,7 @@ describe('an operation', () => {
   });
 });
 
-it('an argument with a pipe of its own is refused by that pipe, which runs beside the validation of others', async () => {
+it('an argument with its own pipe is refused by that pipe, which runs in addition to the validation of others', async () => {
   const refusal = (path: string, json: unknown) =>
     service.request('POST', `/v1/cages/piped/${path}`, { json });
   const ofPipe = await refusal('x', { name: 'Den', categoryId: 1 });

@@ -202,7 +202,7 @@ describe.each<[string, Type<ExceptionFilter>]>([
     },
   );
 
-  it('leaves a 400 the faults of all arguments', async () => {
+  it('leaves the errors of all arguments in a 400', async () => {
     const { response, text } = await responseOf(service, '/v1/throws/x/of?of=y');
     expect(response.status).toBe(400);
     const { code, details } = JSON.parse(text) as ErrorBody;

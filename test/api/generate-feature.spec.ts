@@ -79,7 +79,7 @@ describe('petstore generate feature', () => {
     );
   });
 
-  it('describes its fields in words that suit every kind', async () => {
+  it('describes its fields with texts that fit every kind', async () => {
     const fields = ['isOpen:boolean', 'open:boolean', 'inspectedAt:date-time?', 'petId:reference:pets'];
     expect((await generate('gizmos', ...fields.flatMap((field) => ['--field', field]))).code).toBe(0);
     const described = (await text('src/gizmos/gizmos.dto.ts')).matchAll(/description: '([^']+)'/g);
@@ -157,7 +157,7 @@ describe('petstore generate feature refuses, and writes nothing', () => {
     expect(await files()).toEqual([MODULES]);
   });
 
-  it('a folder that is there', async () => {
+  it('an existing folder', async () => {
     await write('src/gizmos/left.ts', '');
     const { code, complaints } = await generate('gizmos', ...NAME);
     expect([code, complaints]).toEqual([1, expect.stringContaining('gizmos already exists')]);

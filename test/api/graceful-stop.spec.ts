@@ -27,7 +27,7 @@ class NeverController {
 @Module({ controllers: [NeverController] })
 class NeverModule {}
 
-describe('a request that is under way to the service when the stop begins is answered', () => {
+describe('a request that is in flight when the stop starts gets its response', () => {
   let service: TestService;
   beforeEach(async () => (service = await TestService.open({ modules: [NeverModule] })));
   afterEach(() => service.close());
@@ -74,7 +74,7 @@ describe('a request that is under way to the service when the stop begins is ans
   });
 });
 
-it('requests that have arrived together are all handled before the first of them is answered', async () => {
+it('requests that arrived together are all handled before the first response is sent', async () => {
   const order: string[] = [];
   const prepare = (app: TestService['app']) =>
     app.use((_: Request, response: Response, next: NextFunction) => {

@@ -50,7 +50,7 @@ describe('a refusal links to what explains it', () => {
     expect(response.headers.get('link')).toBe(helpOf(code));
   });
 
-  it('behind the link that the refusal has itself, with a code that a module has added', async () => {
+  it('behind the link in the refusal, with a code that a module has added', async () => {
     const response = await fetch(`${service.url}/toys-for-help/broken`);
     expect(response.headers.get('link')).toBe(`</toys>; rel="up", ${helpOf('toy_broken_for_help')}`);
   });

@@ -88,7 +88,7 @@ describe('a body that is too large', () => {
     expect(statusesIn(await received)).toEqual([413]);
   });
 
-  it('is asked for once nothing else stands against it', async () => {
+  it('is requested once nothing else refuses it', async () => {
     const socket = await open();
     const received = receivedBy(socket);
     const body = '{"name":"Waited","categoryId":1}';
@@ -122,7 +122,7 @@ describe('a client that stops sending', () => {
   });
 });
 
-describe('a connection that is kept', () => {
+describe('a connection that is reused', () => {
   it('may bring an empty line between two requests', async () => {
     const socket = await open(hasty);
     const received = receivedBy(socket);

@@ -4,7 +4,7 @@ import { UNLIMITED, openForAll } from '../support/opened.js';
 
 const service = await openForAll(UNLIMITED);
 
-/** Field names that trip JavaScript up, beside the real ones. */
+/** Field names that trip JavaScript up, alongside the real ones. */
 const field = fc.oneof(
   fc.constantFrom(
     'name',
@@ -23,8 +23,8 @@ const field = fc.oneof(
 );
 const body = fc.dictionary(field, fc.jsonValue({ maxDepth: 3 }), { noNullPrototype: true });
 
-describe('whatever is sent', () => {
-  it('a JSON body is answered with 201 or 400, and stored only if it is a NewPet', async () => {
+describe('for any input', () => {
+  it('a JSON body gets 201 or 400, and is stored only if it is a NewPet', async () => {
     await fc.assert(
       fc.asyncProperty(body, async (json) => {
         const { status } = await service.request('POST', '/v1/pets', { json });
@@ -49,7 +49,7 @@ describe('whatever is sent', () => {
     );
   });
 
-  it('any text as a body is answered with 4xx or 201', async () => {
+  it('any text as a body gets 4xx or 201', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.string(), fc.json(), fc.string({ unit: 'binary' })), async (text) => {
         const { status } = await service.request('POST', '/v1/pets', { json: text });
@@ -59,7 +59,7 @@ describe('whatever is sent', () => {
     );
   });
 
-  it('any path and query is answered with 200 or 4xx', async () => {
+  it('any path and query gets 200 or 4xx', async () => {
     const target = fc.oneof(
       fc.webPath().map((path) => `/v1/pets${path}`),
       fc.webQueryParameters().map((query) => `/v1/pets?${query}`),
@@ -84,7 +84,7 @@ describe('whatever is sent', () => {
     );
   });
 
-  it('any Authorization header is answered with 401 or 429', async () => {
+  it('any Authorization header gets 401 or 429', async () => {
     await fc.assert(
       fc.asyncProperty(fc.stringMatching(/^[ -~]{0,80}$/), async (authorization) => {
         service.clock.advance(1_000);
@@ -114,14 +114,14 @@ describe('what a refusal repeats is bounded', () => {
     expect(refusal.details?.length ?? 0).toBeLessThanOrEqual(20);
   });
 
-  it('for a scope that there is not', async () => {
+  it('for a scope that does not exist', async () => {
     const { key } = await service.issueKey({ scopes: ['admin'] });
     const json = { clientId: service.clientId, scopes: ['n'.repeat(90_000)] };
     const { status, text } = await service.request('POST', '/admin/keys', { key, json });
     expect([status, text.length < 2_000]).toEqual([400, true]);
   });
 
-  it('and says how many faults it leaves out', async () => {
+  it('and says how many errors it omits', async () => {
     const members = Array.from({ length: 53 }, (_, at) => [`x${at}`, 1]);
     const { body: refusal } = await service.request('POST', '/v1/pets', {
       json: Object.fromEntries(members),

@@ -44,7 +44,7 @@ async function open(options: TestServiceOptions = {}) {
       vi.advanceTimersByTime(STEP);
     }
   };
-  /** Waits until so many runs have begun, and the last has stored when the next is due. */
+  /** Waits until the given number of runs have started, and the last has stored when the next is due. */
   const runs = async (count: number): Promise<void> => {
     await expect.poll(() => startTimes.length).toBe(count);
     await expect
@@ -62,7 +62,7 @@ async function open(options: TestServiceOptions = {}) {
 }
 
 describe('a job of 1 s', () => {
-  it('begins at the moment, whenever the service began to look', async () => {
+  it('starts at its time, no matter when the service started to check', async () => {
     const { begun: startTimes, clock, begin: start, pass, runs } = await open();
     clock.advance(350);
     await start();
@@ -91,7 +91,7 @@ describe('a job of 1 s', () => {
     end.open();
     await runs(1);
     for (const [run, milliseconds] of [700, 1_000, 1_000].entries()) {
-      // The timer of what is overdue is due at once.
+      // The timer of what is overdue is due immediately.
       vi.advanceTimersByTime(0);
       await runs(run + 2);
       pass(milliseconds);
@@ -105,7 +105,7 @@ describe('a job of 1 s', () => {
     ['forward by an hour', HOUR],
     ['back by a year', -365 * 24 * HOUR],
     ['forward by a year', 365 * 24 * HOUR],
-  ])('runs within a second when the clock is put %s, and then at its moments', async (_, by) => {
+  ])('runs within a second when the clock is set %s, and then at its times', async (_, by) => {
     const { begun: startTimes, clock, begin: start, pass, runs } = await open();
     await start();
     pass(1_000);
@@ -136,7 +136,7 @@ describe('a job of 1 s', () => {
     expect(startTimes).toEqual([]);
   });
 
-  it('begins none after the stop', async () => {
+  it('starts none after the stop', async () => {
     const { begun: startTimes, service, begin: start, pass } = await open();
     await start();
     await service.app.get(BackgroundLoops).stop();

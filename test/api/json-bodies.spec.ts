@@ -132,7 +132,7 @@ const large = await openForAll({
 const post = (path: string, json: unknown) => service.request('POST', path, { json });
 
 describe('a number that is written with a fraction', () => {
-  it('is a plain number to rules and handlers that ask for no integer', async () => {
+  it('is a plain number for rules and handlers that do not require an integer', async () => {
     const { status, body } = await post(
       '/v1/orders',
       '{"lines":[{"articleId":1,"price":9.50}],"points":3.0,"anything":[{"deep":1e2},0.5]}',
@@ -144,7 +144,7 @@ describe('a number that is written with a fraction', () => {
     });
   });
 
-  it('is no integer to a property that asks for one, also deep in a body', async () => {
+  it('is not an integer for a property that requires one, at any depth of a body', async () => {
     const refused = await post('/v1/orders', '{"lines":[{"articleId":1.0,"count":2.0,"price":1}]}');
     expect(faultsOf(refused)).toEqual(['lines.0.articleId not_an_integer', 'lines.0.count not_an_integer']);
   });
@@ -158,7 +158,7 @@ describe('a number that is written with a fraction', () => {
     expect((await post('/v1/orders/raw', '{"price":1.5}')).body).toEqual({ total: 3 });
   });
 
-  it('is plain in what a decorator of a module makes of a body, whose own objects are left alone', async () => {
+  it('is plain in what a decorator of a module creates from a body, whose own objects are not changed', async () => {
     const { status, body } = await post('/v1/orders/in-basket', '{"a":1.0,"b":2e0}');
     expect([status, body]).toEqual([200, { types: ['number', 'number'], isSame: true }]);
   });
@@ -209,7 +209,7 @@ describe('a member with a name of the prototype', () => {
   });
 });
 
-describe('a member that is there twice', () => {
+describe('a member that occurs twice', () => {
   it.each([
     ['"a":1,"a":1'],
     ['"a":1,"a":2'],
@@ -293,7 +293,7 @@ describe('no body', () => {
   });
 });
 
-describe('an operation that takes no body', () => {
+describe('an operation without a body', () => {
   const send = (method: string, path: string, json: string) =>
     service.request(method, `/v1/orders/${path}`, { json });
 
@@ -308,7 +308,7 @@ describe('an operation that takes no body', () => {
     expect(faultsOf(refused)).toEqual(faults);
   });
 
-  it('takes a body that says nothing', async () => {
+  it('accepts an empty body', async () => {
     const responses = ['{}', 'null', ' ', ''].map(async (json) => [
       (await send('POST', 'repeated', json)).status,
       (await send('DELETE', 'last', json)).status,

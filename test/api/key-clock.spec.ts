@@ -3,7 +3,7 @@ import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import { openForTest } from '../support/opened.js';
 
-it('a key lives as long as was asked for, to the millisecond, on a clock that runs', async () => {
+it('a key lives exactly as long as requested, to the millisecond, on a running clock', async () => {
   const service = await openForTest();
   const keys = service.app.get(KeyIssuingService);
   const standing = service.clock.now.bind(service.clock);

@@ -27,7 +27,7 @@ describe('a rotated key', () => {
     await expect(issuing.rotate(id, { grace: 0 }, SERVICE_ITSELF)).rejects.toThrow(/ expired at 2026-/);
   });
 
-  it('is rotated once, however many ask at the same instant', async () => {
+  it('is rotated once, no matter how many requests arrive at the same instant', async () => {
     const { service, keys, issuing } = await open();
     const { id } = await service.issueKey();
     const outcomes = await Promise.allSettled(
@@ -42,15 +42,12 @@ describe('the lifetime of the key that follows', () => {
   it.each([
     ['10 hours', 10 * HOUR, '2026-11-20T22:00:00.000Z'],
     ['no end', undefined, null],
-  ])(
-    'is %s, as the old one was made for, though its end was brought forward',
-    async (_, expires, expected) => {
-      const { service, keys, issuing } = await open();
-      const { id } = await service.issueKey(expires === undefined ? {} : { expires });
-      await keys.update(id, { expires: HOUR }, {}, SERVICE_ITSELF);
-      expect((await issuing.rotate(id, { grace: 0 }, SERVICE_ITSELF)).apiKey.expiresAt).toBe(expected);
-    },
-  );
+  ])('is %s, as for the old one, although its end was brought forward', async (_, expires, expected) => {
+    const { service, keys, issuing } = await open();
+    const { id } = await service.issueKey(expires === undefined ? {} : { expires });
+    await keys.update(id, { expires: HOUR }, {}, SERVICE_ITSELF);
+    expect((await issuing.rotate(id, { grace: 0 }, SERVICE_ITSELF)).apiKey.expiresAt).toBe(expected);
+  });
 });
 
 describe.each(['admin', 'account'])('a key with an end, under /%s', (audience) => {
@@ -66,7 +63,7 @@ describe.each(['admin', 'account'])('a key with an end, under /%s', (audience) =
     return { service, keys, id, key, order, issue };
   }
 
-  it('makes keys that end with it, unless an earlier end is named', async () => {
+  it('creates keys that end with it, unless an earlier end is named', async () => {
     const { issue, service } = await openWithEnd();
     expect((await issue()).body.expiresAt).toBe(END);
     expect((await issue({ expires: '1h' })).body.expiresAt).toBe('2026-11-20T13:00:00.000Z');
@@ -124,7 +121,7 @@ describe('a suspended client', () => {
     expect([await codeOf(key), await codeOf(service.key)]).toEqual([200, 200]);
   });
 
-  it('is told so only when the key is genuine and has not ended; a deleted one has no keys any more', async () => {
+  it('gets that reason only if the key is genuine and has not ended; a deleted client no longer has keys', async () => {
     const { service, keys, clients, codeOf } = await open();
     const { id, key } = await service.issueKey();
     await keys.revoke(id, {}, SERVICE_ITSELF);

@@ -92,7 +92,7 @@ async function resultOf(service: TestService, key: string): Promise<readonly [nu
 const changing = await openForAll({ database: 'file', scopes: ['admin', 'pets:read', 'pets:write'] });
 const other = await openForAll({ environment: databaseOf(changing) });
 
-describe('a change of a key or its client, made by one instance', () => {
+describe('a change of a key or its client by one instance', () => {
   const ways = CHANGES.flatMap((change) =>
     (['http', 'command', 'sql'] as const).filter((way) => change[way]).map((way) => ({ change, way })),
   );
@@ -122,7 +122,7 @@ describe('a change of a key or its client, made by one instance', () => {
 describe('an instance', () => {
   const FIND = 'FROM api_keys';
 
-  it('uses a key for less than a second after it has begun to read it, and then reads it anew', async () => {
+  it('uses a key for less than a second after it started to read it, and then reads it again', async () => {
     const service = await openForTest();
     const first = vi.spyOn(service.app.get(JsonReader, { strict: false }), 'first');
     const reads = () => first.mock.calls.filter(([sql]) => sql.includes(FIND)).length;
@@ -130,7 +130,7 @@ describe('an instance', () => {
     for (const [passed, expected] of [
       [0, 1],
       [499, 1],
-      // Read beside the request.
+      // Read alongside the request.
       [500, 2],
       [499, 2],
       [501, 3],
@@ -237,7 +237,7 @@ describe('an instance', () => {
     expect((await resultOf(service, service.key))[0]).toBe(200);
   });
 
-  it('reads a cached key anew once it has expired', async () => {
+  it('reads a cached key again once it has expired', async () => {
     const service = await openForTest();
     const { id, key } = await service.issueKey({ plan: 'pro', expires: 500 });
     expect(await resultOf(service, key)).toEqual(PRO);

@@ -50,7 +50,7 @@ describe('the last key with the scope admin', () => {
   });
 
   it.each(Object.entries(ORDERS))(
-    'is no matter of %s beside another, or of another key',
+    'does not apply to %s in addition to another, or to another key',
     async (_, orderOf) => {
       const { admin, issue, order } = await open();
       const other = await issue({ plan: 'free', scopes: ['pets:read'] });
@@ -65,7 +65,7 @@ describe('the last key with the scope admin', () => {
     ['ends in a day', [({ id }) => ['PATCH', `keys/${id}`, { expires: '1d' }]]],
     ['is suspended with its client', [({ clientId }) => ['POST', `clients/${clientId}/suspend`]]],
     ['was rotated', [({ id }) => ['POST', `keys/${id}/rotate`, { grace: '9d', expires: '1d' }]]],
-  ])('is not kept by another one that %s', async (_, ends) => {
+  ])('is still the last one if another one %s', async (_, ends) => {
     const { admin, issue, order } = await open();
     const other = await issue({ plan: 'free', scopes: ALL });
     for (const end of ends) expect(await order(end(other))).toBe('done');
@@ -73,9 +73,9 @@ describe('the last key with the scope admin', () => {
   });
 
   it.each([
-    ['kept by another one of more than a day', { other: DAY + 1 }, 'done'],
-    ['not kept by another one of a day', { other: DAY }, REFUSAL],
-    ['one to its last millisecond', { own: HOUR, after: HOUR - 1 }, REFUSAL],
+    ['revoked if another one lasts more than a day', { other: DAY + 1 }, 'done'],
+    ['not revoked if another one lasts a day', { other: DAY }, REFUSAL],
+    ['the last one to its last millisecond', { own: HOUR, after: HOUR - 1 }, REFUSAL],
   ] as const)('is %s', async (_, lifetimes, expected) => {
     const { own, other, after = 0 } = lifetimes as { own?: number; other?: number; after?: number };
     const { service, admin, issue, order } = await open(own);

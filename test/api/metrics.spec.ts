@@ -21,7 +21,7 @@ async function valuesOf(service: TestService, metric: string, label: string): Pr
   return [...new Set(values)].toSorted();
 }
 
-it('no response of the management port is kept by a cache', async () => {
+it('no response of the management port is stored by a cache', async () => {
   const service = await open({ MANAGEMENT_PORT: '0' });
   const port = await service.app.get(ManagementServer).listen();
   for (const [method, path, status] of [
@@ -40,7 +40,7 @@ it('no response of the management port is kept by a cache', async () => {
 });
 
 describe('the route of a request', () => {
-  it('is that of the page or the folder of the file that answers it, and never the path that was asked for', async () => {
+  it('is that of the page or folder that serves it, and never the requested path', async () => {
     const service = await open();
     for (const path of [
       '/docs',
@@ -95,7 +95,7 @@ describe('refusals', () => {
     expect(await count('missing_api_key')).toBe(1);
   });
 
-  it('are counted, too, where the chain has not begun: by the parser, and by overload', async () => {
+  it('are counted, too, if the chain has not started: by the parser, and by overload', async () => {
     const held = gate();
     const service = await openForTest({
       database: 'file',
@@ -118,7 +118,7 @@ describe('refusals', () => {
 });
 
 describe('the caches', () => {
-  it('tell how often they were asked and had an answer, and what they hold', async () => {
+  it('count queries and hits, and the stored entries', async () => {
     const service = await open();
     const lookups = (cache: string, outcome: string) =>
       service.metric('petstore_cache_lookups_total', { cache, outcome });
@@ -150,7 +150,7 @@ describe('the caches', () => {
 });
 
 describe('the database', () => {
-  it('tells that it is there, how many connections are in use, and who waits for one', async () => {
+  it('shows that it is available, how many connections are in use, and how many requests wait for one', async () => {
     const service = await open();
     const dataSource = service.app.get(DataSource);
     const connections = (state: string) => service.metric('petstore_database_connections', { state });

@@ -296,7 +296,7 @@ describe('a form', () => {
   });
 });
 
-describe('a handler that takes several types', () => {
+describe('a handler that accepts several types', () => {
   it.each([
     ['multipart/form-data; boundary=x', form('x', [TITLE, 'Rex']), 201],
     ['application/json', '{"title":"Rex"}', 201],

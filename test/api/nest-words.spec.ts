@@ -198,11 +198,11 @@ class Spectator {
 })
 class KitesModule {}
 
-describe('a module in the words of Nest alone', async () => {
+describe('a module that uses only Nest', async () => {
   const service = await openForAll({ modules: [KitesModule] });
   const fly = (json: object, more = {}) => service.request('POST', '/v1/kites', { json, ...more });
 
-  it('needs a key, counts, and stores by the repository of an entity in no file of its own', async () => {
+  it('needs a key, counts, and stores with the repository of an entity without a separate file', async () => {
     expect((await fly({ name: 'Red', tails: 2 }, { key: null })).status).toBe(401);
     const { status, body, headers } = await fly({ name: 'Red', tails: 2 });
     expect([status, body]).toEqual([201, { id: 1, name: 'Red', tails: 2 }]);
@@ -210,7 +210,7 @@ describe('a module in the words of Nest alone', async () => {
     expect((await service.request('GET', '/v1/kites/1')).body).toMatchObject({ name: 'Red' });
   });
 
-  it('has its events heard, its filter answer with an Error body, and its file taken', async () => {
+  it('has its events received, Error bodies from its filter, and its file accepted', async () => {
     await fly({ name: 'Blue', tails: 0 });
     expect(service.app.get(Spectator).seen).toContain('Blue');
     const torn = await service.request('GET', '/v1/kites/13');
@@ -237,7 +237,7 @@ describe('a module in the words of Nest alone', async () => {
     expect([status, body]).toEqual([404, { code: 'not_found', message, status: 404 }]);
   });
 
-  it('has an error page of its own sent as it is', async () => {
+  it('has its own error page sent unchanged', async () => {
     const headers = { authorization: `Bearer ${service.key}` };
     const page = await fetch(`${service.url}/v1/kites/written/page`, { headers });
     expect([page.status, page.headers.get('content-type'), await page.text()]).toEqual([

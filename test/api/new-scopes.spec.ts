@@ -14,7 +14,7 @@ const byDefault = () =>
 const BEFORE = byDefault();
 
 describe('keys from before a deployment with a new feature', () => {
-  it('administer as before; what they lack is given by the command line alone', async () => {
+  it('administer as before; only the command line grants what they lack', async () => {
     // A store that is deployed again with a feature more.
     const environment = { DATABASE_URL: await databaseOfTest() };
     const before = await openForTest({ environment });

@@ -11,7 +11,7 @@ const service = await openForAll();
 type Json = any;
 
 describe('the OpenAPI document of the administration', () => {
-  it('has operations for the scope admin alone, and is served beside its page', async () => {
+  it('has operations only for the scope admin, and is served next to its page', async () => {
     const served = await service.request('GET', '/docs/admin/openapi.json', { key: null });
     const yaml = await service.request('GET', '/docs/admin/openapi.yaml', { key: null });
     expect(parseYaml(yaml.text)).toEqual(served.body);
@@ -23,7 +23,7 @@ describe('the OpenAPI document of the administration', () => {
 });
 
 describe('the OpenAPI document of self-service', () => {
-  it('is served beside its page, and tells the bound of its operations', async () => {
+  it('is served next to its page, and states the limit of its operations', async () => {
     const served = await service.request('GET', '/docs/account/openapi.json', { key: null });
     const yaml = await service.request('GET', '/docs/account/openapi.yaml', { key: null });
     expect(parseYaml(yaml.text)).toEqual(served.body);
@@ -34,7 +34,7 @@ describe('the OpenAPI document of self-service', () => {
     expect(served.body.components.schemas).not.toHaveProperty('NewPet');
   });
 
-  it('describes what an endpoint receives, as callbacks of the operation that makes it', () => {
+  it('describes what an endpoint receives, as callbacks of the operation that creates it', () => {
     for (const [prefix, path] of [
       ['/account', '/account/webhooks'],
       ['/admin', '/webhooks'],

@@ -34,7 +34,7 @@ describe('a key with the scope admin:read', () => {
     expect(outcomes.refused.length).toBeGreaterThan(12);
   });
 
-  it('is issued by a key with admin, which includes it, and by nobody for the own client', async () => {
+  it('is issued by a key with admin, which includes it, and by nobody for their own client', async () => {
     const scopes = ['admin:read'];
     const json = { clientId: service.clientId, scopes };
     expect((await order('POST', '/admin/keys', admin, json)).body).toMatchObject({ scopes });
@@ -47,7 +47,7 @@ describe('a key with the scope admin:read', () => {
 });
 
 describe('If-Match on a change of a client', () => {
-  it('is taken while the client is as it was seen, whatever it has used, and refused with 412 afterwards', async () => {
+  it('is accepted while the client is unchanged, whatever its usage, and refused with 412 afterwards', async () => {
     const path = `/admin/clients/${service.clientId}`;
     const seen = await order('GET', path);
     const etag = seen.headers.get('etag') ?? '';
@@ -109,7 +109,7 @@ describe('the audit trail', async () => {
     expect(actions(entries)).toEqual(['client.suspended', 'client.created']);
   });
 
-  it('is exported as CSV, in which no name is a formula, over HTTP and on the command line alike', async () => {
+  it('is exported as CSV, in which no name is a formula, over HTTP and on the command line', async () => {
     const path = `/admin/audit/export?client=${client}`;
     const { status, headers, text } = await trail.request('GET', path, { key });
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
@@ -154,7 +154,7 @@ describe('the audit trail', async () => {
     async (name) => expect(await nameInExport(name)).toBe(name),
   );
 
-  it('is exported whole, however many pages it has', async () => {
+  it('is exported completely, with any number of pages', async () => {
     const many = await openForTest();
     const { key: all } = await many.issueKey({ scopes: ['admin'] });
     const { clientId } = many;
@@ -196,7 +196,7 @@ describe('ADMIN_ON', () => {
     },
   );
 
-  it('management: it answers on the management port as it did, with guards, quota and Error body', async () => {
+  it('management: it is served on the management port with the same guards, quota and Error body', async () => {
     const { ask: request, management } = await open({ ADMIN_ON: 'management' });
     const listed = await request(management, '/admin/clients');
     expect([listed.status, listed.headers.get('x-ratelimit-limit')]).toEqual([200, '1000']);
@@ -216,7 +216,7 @@ describe('ADMIN_ON', () => {
       ]);
   });
 
-  it('management: its links are those of the port, whatever is before the path of the API', async () => {
+  it('management: its links are those of the port, with any prefix before the path of the API', async () => {
     const environment = { ADMIN_ON: 'management', PUBLIC_BASE_URL: 'https://shop.example/store/v1' };
     const { opened, ask: request, management } = await open(environment);
     await opened.issueKey({ plan: 'pro' });
@@ -235,7 +235,7 @@ describe('ADMIN_ON', () => {
     expect(await sendRaw(management, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(
       /^HTTP\/1\.1 405 [^]*Allow: \r\n[^]*"code":"method_not_allowed"/,
     );
-    // A client that is gone at once ends its connection alone.
+    // A client that disconnects immediately ends only its connection.
     const socket = connect(Number(new URL(management).port), '127.0.0.1');
     socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
     await once(socket, 'data');

@@ -101,7 +101,7 @@ const started = (modules: readonly Type[]) =>
     environment: { TRUST_PROXY: '1' },
   });
 
-/** A service of its own, unless one is given: of that the requests come from an address of their own. */
+/** A service of its own, unless one is given: of that the requests come from their own address. */
 async function open(modules: readonly Type[] = [TokensModule], running?: TestService) {
   const service = running ?? (await started(modules));
   if (!running) onTestFinished(() => service.close());
@@ -124,7 +124,7 @@ const refusalOf = ({ status, body, headers }: TestResponse) => [
 const limitOf = ({ headers }: TestResponse) => Number(headers.get('x-ratelimit-limit'));
 const leftOf = ({ headers }: TestResponse) => Number(headers.get('x-ratelimit-remaining'));
 
-describe('a token of another issuer, beside API keys', async () => {
+describe('a token of another issuer, alongside API keys', async () => {
   const shared = await started([TokensModule]);
   afterAll(() => shared.close());
 
@@ -142,7 +142,7 @@ describe('a token of another issuer, beside API keys', async () => {
     expect((await send(token(), '/v1/pets?limit=1')).status).toBe(200);
   });
 
-  it('may call a deprecated operation, which is counted for keys alone', async () => {
+  it('may call a deprecated operation, which is counted only for keys', async () => {
     const { service, send } = await open();
     await send(service.key, '/v1/pets/1');
     await send(token(), '/v1/pets/1');
@@ -151,7 +151,7 @@ describe('a token of another issuer, beside API keys', async () => {
     expect(await service.app.get(DataSource).query(counted)).toEqual([{ key_id: expect.any(String) }]);
   });
 
-  it('has no account: its user belongs to no client, and is told so without being counted', async () => {
+  it('has no account: its user belongs to no client, and the refusal is not counted', async () => {
     const { send } = await open([], shared);
     const user = token({ scope: 'account pets:read' });
     for (const [method, path] of [
@@ -181,7 +181,7 @@ describe('a token of another issuer, beside API keys', async () => {
     expect(leftOf(await send(token({ user: 'expired' })))).toBe(57);
   });
 
-  it('of two users has a quota for each, by the plan of each; of one user one, however many tokens', async () => {
+  it('of two users has a quota for each, by the plan of each; of one user only one, for any number of tokens', async () => {
     const { service, send } = await open();
     const [ann, bob] = [token(), token({ user: 'bob', plan: 'pro' })];
     for (let sent = 0; sent < 60; sent += 1) expect((await send(ann)).status).toBe(200);
@@ -194,7 +194,7 @@ describe('a token of another issuer, beside API keys', async () => {
     expect((await send(ann)).status).toBe(200);
   });
 
-  it('of one user does not get what is kept for the Idempotency-Key of another', async () => {
+  it('of one user does not get the response stored for the Idempotency-Key of another', async () => {
     const { service, send } = await open();
     const post = async (key: string, json: object = {}) => {
       const result = await send(key, '/v1/callers', 'POST', {
@@ -212,7 +212,7 @@ describe('a token of another issuer, beside API keys', async () => {
     expect(await post(bob, { other: 1 })).toEqual(['idempotency_key_reused', null]);
   });
 
-  it('may administer, and stands in the audit trail by the id of its user', async () => {
+  it('may administer, and appears in the audit trail with the id of its user', async () => {
     const { service, send } = await open([], shared);
     const admin = token({ scope: 'admin pets:read' });
     const json = { clientId: service.clientId };
@@ -253,7 +253,7 @@ describe('a verifier', async () => {
       [500, 'internal_error', null],
       59,
     ],
-  ])('%s lets nobody in', async (_, result, expected, left) => {
+  ])('%s admits nobody', async (_, result, expected, left) => {
     responses.set('some.token', result);
     const { send } = await open([], shared);
     const response = await send('some.token');
@@ -262,7 +262,7 @@ describe('a verifier', async () => {
     expect(leftOf(await send('pst_wrong'))).toBe(left);
   });
 
-  it('may answer later, and give a user limits of its own', async () => {
+  it('may respond later, and give a user individual limits', async () => {
     const limits = { perMinute: 7, perDay: 9 };
     const { send } = await open([
       verifierModule((user) => Promise.resolve({ user, scopes: [], plan: 'enterprise', limits })),

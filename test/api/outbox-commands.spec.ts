@@ -43,7 +43,7 @@ describe('a durable listener', () => {
     expect(declare).toThrow(`Wrong.mail: the listener "${listener}" is not of the form name`);
   });
 
-  it('that is there twice stops the start', async () => {
+  it('that exists twice stops the start', async () => {
     @Injectable()
     class Second {
       @OnDomainEvent(PET_SOLD, { listener: 'mailer' })
@@ -71,7 +71,7 @@ describe('the name of an event', () => {
 });
 
 describe('petstore outbox', async () => {
-  /** What the audit trail tells of the event that is parked. */
+  /** The audit entries about the parked event. */
   const PARKED = { listener: 'mailer', event: 'pet.sold', key: '1' };
 
   const service = await openForAll({ modules: [MailerModule] });

@@ -10,7 +10,7 @@ import { parseRaw } from '../support/raw-http.js';
 import { described } from '../support/described.js';
 import { UNLIMITED } from '../support/opened.js';
 
-/** Larger than what sockets and their peers hold of an answer that is not read. */
+/** Larger than what sockets and their peers hold of a response that is not read. */
 const LARGE = 'x'.repeat(16_000_000);
 
 /** Handlers that wait until the test lets them go. */
@@ -40,7 +40,7 @@ class WorksController {
     return 'done';
   }
 
-  /** Nest runs it, because it writes its answer itself. */
+  /** Nest runs it, because it writes its response itself. */
   @Get('writes')
   async writes(@Res() response: Response): Promise<void> {
     await wait();
@@ -107,7 +107,7 @@ async function started(environment: Record<string, string>): Promise<TestService
 
 const inFlight = (service: TestService) => service.metric('http_requests_in_flight');
 
-/** Sends this, and answers the connection. */
+/** Sends this, and returns the connection. */
 function sent(service: TestService, head: string, body = ''): Socket {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('latin1');
   onTestFinished(() => void socket.destroy());
@@ -134,7 +134,7 @@ async function firstStatus(socket: Socket): Promise<number> {
   return Number(text.slice(9, 12));
 }
 
-/** Begins so many requests that wait; answers how to wait for their statuses. */
+/** Starts the given number of requests that wait; returns how to wait for their statuses. */
 async function busy(service: TestService, count: number): Promise<() => Promise<number[]>> {
   const responses = Array.from({ length: count }, () => service.request('GET', '/v1/works/waits'));
   onTestFinished(async () => {
@@ -146,7 +146,7 @@ async function busy(service: TestService, count: number): Promise<() => Promise<
 }
 
 describe('at the bound of requests in flight', () => {
-  it('a request is refused at once with 503, and those in flight are answered', async () => {
+  it('a request is refused immediately with 503, and those in flight get their response', async () => {
     const service = await open({ MAX_REQUESTS_IN_FLIGHT: '2' });
     const admitted = await busy(service, 2);
     const refused = await service.request('GET', '/v1/pets', { headers: { 'x-request-id': 'mine' } });
@@ -191,7 +191,7 @@ describe('at the bound of requests in flight', () => {
     if (allowed !== null) expect(headers.get('access-control-expose-headers')).toContain('Retry-After');
   });
 
-  it('a preflight is answered, so that the page gets to read the refusal of its request', async () => {
+  it('a preflight gets a response, so that the page can read the refusal of its request', async () => {
     const origin = 'https://shop.example';
     const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1', CORS_ORIGINS: origin });
     const preflight = () =>
@@ -247,7 +247,7 @@ describe('at the bound of requests in flight', () => {
       ]);
   });
 
-  it('what tells of its health is answered', async () => {
+  it('health checks get a response', async () => {
     const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
     await busy(service, 1);
     for (const path of ['/health/live', '/health/ready', '/health/live?now'])
@@ -255,7 +255,7 @@ describe('at the bound of requests in flight', () => {
     expect((await service.request('GET', '/healthy')).status).toBe(503);
   });
 
-  it('a POST is refused without its body, and its connection goes on', async () => {
+  it('a POST is refused without its body, and its connection stays open', async () => {
     const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
     await busy(service, 1);
     const socket = sent(service, 'POST /v1/pets HTTP/1.1\r\nContent-Length: 2', '{}');
@@ -288,7 +288,7 @@ describe('no place is held by', () => {
   });
 });
 
-describe('when its client is gone', () => {
+describe('when its client has disconnected', () => {
   it.each(['waits', 'writes'])('a request holds its place until its handler is done: %s', async (path) => {
     const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
     const socket = sent(service, `GET /v1/works/${path} HTTP/1.1`);
@@ -302,7 +302,7 @@ describe('when its client is gone', () => {
   });
 });
 
-it('however requests end, every place is given back, once', async () => {
+it('every place is released once, however requests end', async () => {
   const service = await open({ MAX_REQUESTS_IN_FLIGHT: '8' });
   const tag = (await service.request('GET', '/v1/pets')).headers.get('etag') ?? '';
   const body = '{"name":"Rex","categoryId":1}';

@@ -78,7 +78,7 @@ describe('a service with another name', () => {
     expect(text).not.toContain(TITLE);
   });
 
-  it('has the page at / describe it, and show how its keys begin', async () => {
+  it('has the page at / describe it, and show how its keys start', async () => {
     const { text } = await seen('/');
     expect(text).toContain('Takes orders &amp; ships them.');
     expect(text).toContain('KEY=acme_test_…');
@@ -94,7 +94,7 @@ describe('a service with another name', () => {
     expect(service.adminDocument.info).toMatchObject({ title: `${TITLE} administration`, contact });
   });
 
-  it('names its realm to whoever lacks a key, or a scope', async () => {
+  it('names its realm in refusals for a missing key or scope', async () => {
     const { key } = await service.issueKey({ scopes: ['pets:read'] });
     const challenges = [null, 'acme_test_0', key].map(async (one) => {
       const { headers } = await service.request('POST', '/v1/pets', { key: one, json: {} });
@@ -139,7 +139,7 @@ function withChildren(command: Command): Command[] {
 }
 
 describe('keys after a change of their prefix', () => {
-  it('begin with the new one, while earlier ones stay valid', async () => {
+  it('start with the new one, while earlier ones stay valid', async () => {
     expect(service.key).toMatch(/^acme_test_\w{36}$/);
     expect(former.key).toMatch(/^pst_test_\w{36}$/);
     for (const key of [service.key, former.key])
@@ -151,7 +151,7 @@ describe('keys after a change of their prefix', () => {
     });
   });
 
-  it('get into no log, name or label, whichever they begin with', async () => {
+  it('get into no log, name or label, with either prefix', async () => {
     const scopes = ['account'];
     for (const { key } of [await service.issueKey({ scopes }), await former.issueKey({ scopes })]) {
       const { headers } = await service.request('GET', '/v1/pets', { headers: { 'x-request-id': key } });

@@ -56,7 +56,7 @@ describe.each([
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
 
-  it('names nothing but what is there, by addresses that stand any prefix', async () => {
+  it('links only to what exists, with URLs that work below any prefix', async () => {
     const html = await (await get(path, { accept: BROWSER })).text();
     expect(html).not.toMatch(/ (?:href|src)="(?:\/|https?:)/);
     const prefixed = addressesOf(html, `http://shop.example/petstore${path}`);
@@ -89,7 +89,7 @@ describe('/', () => {
     ['a browser', BROWSER, 200],
     ['curl', '*/*', 404],
     ['who prefers JSON', 'text/html;q=0.5, application/json', 404],
-  ])('answers %s', async (_, accept, status) => {
+  ])('returns %s', async (_, accept, status) => {
     const response = await get('/', { accept });
     expect(response.status).toBe(status);
     expect(response.headers.get('vary')).toMatch(/^Origin, Accept(?:,|$)/);
@@ -113,7 +113,7 @@ describe('/', () => {
     },
   );
 
-  it('tells a machine where the documents are, with the Error body', async () => {
+  it('tells a program where the documents are, in the Error body', async () => {
     const response = await get('/', { accept: 'application/json' });
     expect(await response.json()).toEqual({
       code: 'route_not_found',
@@ -163,7 +163,7 @@ it('says that a page depends on the origin too, where pages of others may read i
   expect((await get('/docs/errors')).headers.get('vary')).toBe('Origin, Accept-Encoding');
 });
 
-describe('what browsers and robots ask for by themselves', () => {
+describe('what browsers and crawlers request by themselves', () => {
   it.each([
     ['/favicon.ico', 'image/x-icon'],
     ['/favicon.svg', 'image/svg+xml'],

@@ -22,7 +22,7 @@ function slow(_: Request, response: Response, next: NextFunction): void {
   setTimeout(next, 15);
 }
 
-it('are carried out and answered in turn, however long that takes: no head is late that the service has not read yet', async () => {
+it('are handled and get their responses in order, however long that takes: no head is late that the service has not read yet', async () => {
   const service = await openForTest({
     environment: { HEADERS_TIMEOUT_MS: '1000' },
     prepare: (app) => app.use(slow),
@@ -38,7 +38,7 @@ it('are carried out and answered in turn, however long that takes: no head is la
 it.each([
   ['all in one write', 3],
   ['more than one read', 200],
-])('are all answered although the client has ended its side: %s', async (_, count) => {
+])('all get a response although the client has ended its side: %s', async (_, count) => {
   const service = await openForTest({ prepare: (app) => app.use(slow) });
   const { socket, received } = listening(service.url);
   socket.end(`GET /health/live HTTP/1.1\r\nHost: a\r\nX-Pad: ${'x'.repeat(700)}\r\n\r\n`.repeat(count));
@@ -79,7 +79,7 @@ describe('while a request waits for the one before it', () => {
     await expect.poll(() => statusesIn(received()).length).toBe(565);
   });
 
-  it('is carried out with its body, however that is sent, and however its bytes are split', async () => {
+  it('is handled with its body, however that is sent, and however its bytes are split', async () => {
     const { service, open } = await heldService();
     const post = (fields: string, body: string) =>
       `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\n${fields}${END}${body}`;

@@ -232,7 +232,7 @@ describe('what a module adds for every request', () => {
     expect([status, text]).toEqual([403, '{"code":"forbidden","message":"Forbidden resource","status":403}']);
   });
 
-  it('a pipe runs behind the one of the service', async () => {
+  it('a pipe runs after the one of the service', async () => {
     const service = await open({ modules: [moduleOf(PlainController), globally(APP_PIPE, Lower)] });
     expect((await service.request('GET', '/v1/plain/both/SOLD?q=OLD')).text).toBe('{"a":"sold","q":"old"}');
     expect((await service.request('GET', '/v1/pets?status=SOLD')).status).toBe(400);
@@ -269,7 +269,7 @@ describe('what a module adds for every request', () => {
     ]);
   });
 
-  it('an interceptor that changes what is answered, also from the cache', async () => {
+  it('an interceptor that changes responses, also from the cache', async () => {
     const service = await open({ modules: [globally(APP_INTERCEPTOR, Renaming)] });
     await service.seed(1);
     const isFromCache = async () => {
@@ -299,7 +299,7 @@ describe('what a module adds for every request', () => {
 });
 
 describe('a handler', () => {
-  it('writes its response itself with @Res(), and takes a property of a body', async () => {
+  it('writes its response itself with @Res(), and reads a property of a body', async () => {
     const service = await open({ modules: [moduleOf(PlainController)] });
     const { status, text } = await responseOf(service, '/v1/plain/written');
     expect([status, text]).toEqual([203, '{"written":9007199254740993}']);
@@ -363,7 +363,7 @@ describe('a handler', () => {
     ['POST', '/v1/again', 'a,b\n', 'text/csv; charset=utf-8', null, ['a=1; Path=/', 'b=2; Path=/']],
     ['GET', '/v1/again', '{"a":1}', 'application/json; charset=utf-8', 'public, max-age=60', []],
   ])(
-    'answers a repeated %s of %s as the first one, with the headers of its decorators',
+    'responds to a repeated %s of %s as to the first one, with the headers of its decorators',
     async (method, path, ...expected) => {
       const service = await open({ modules: [moduleOf(AgainController)] });
       for (let sent = 0; sent < 3; sent += 1) {
@@ -376,7 +376,7 @@ describe('a handler', () => {
     },
   );
 
-  it('answers an Observable, which is unsubscribed from when the client is gone; nothing is logged', async () => {
+  it('returns an Observable, which is unsubscribed from when the client disconnects; nothing is logged', async () => {
     const service = await open({ modules: [moduleOf(PlainController)] });
     const logged = vi.spyOn(Logger.prototype, 'error');
     const client = new AbortController();
@@ -445,7 +445,7 @@ describe('a context without an HTTP server', () => {
 });
 
 describe('an application on Nest’s own Express adapter', () => {
-  it('answers as on the adapter of the service: int64, entity tags, repetitions, refusals', async () => {
+  it('responds as on the adapter of the service: int64, entity tags, repetitions, refusals', async () => {
     const { app, url } = await application({ adapter: new ExpressAdapter() });
     const authorization = `Bearer ${(await issueKey(app)).key}`;
     const request = (path: string, { headers = {}, ...init }: RequestOptions = {}) =>

@@ -215,7 +215,7 @@ describe('callers without a valid key', () => {
 });
 
 describe('counters that cannot be read', () => {
-  it('are 503 with Retry-After, count nothing for anybody, and work again by themselves', async () => {
+  it('get 503 with Retry-After, are not counted, and work again without intervention', async () => {
     const service = await open({ plan: 'free', environment: {} });
     const journal = service.app.get(QuotaJournal);
     const used = journal.used.bind(journal);

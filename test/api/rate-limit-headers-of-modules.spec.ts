@@ -212,7 +212,7 @@ describe('the rate-limit headers are carried by what ends', () => {
     ['file', 200],
     ['redirect', 302],
     ['news', 200],
-  ])('behind the guards: %s', async (end, status) => {
+  ])('after the guards: %s', async (end, status) => {
     expect(await limitOf(`/v1/ends/${end}`)).toEqual([status, '1000', '999']);
   });
 

@@ -15,7 +15,7 @@ const PET = { name: 'Rex', categoryId: 1 };
 
 const shared = await openForAll({ at: AT });
 
-/** A client of the service that the tests share, in a minute of its own; one of its own where the time is another. */
+/** A client of the service that the tests share, in its own minute; one of its own where the time is another. */
 async function open(options: TestServiceOptions = {}): Promise<TestService> {
   if (options.at === undefined) {
     shared.clock.advance(60_000);

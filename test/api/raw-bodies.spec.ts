@@ -97,7 +97,7 @@ describe('@RawBody() of an operation', async () => {
       headers: { 'content-type': type, ...more },
     });
 
-  it('is what was sent, to the byte, beside the parsed body', async () => {
+  it('is byte for byte what was sent, alongside the parsed body', async () => {
     const sent = Buffer.from('{ "amount" :9223372036854775807 }\n');
     const response = await post('signed', sent, 'application/json', { 'x-signature': signatureOf(sent) });
     expect([response.status, response.text]).toEqual([
@@ -120,7 +120,7 @@ describe('@RawBody() of an operation', async () => {
     expect(await Promise.all(statuses)).toEqual([200, 200, 415]);
   });
 
-  it('is any bytes of any type, whatever they are', async () => {
+  it('is any bytes of any type', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ minLength: 1, maxLength: 200 }),
@@ -149,7 +149,7 @@ describe('@RawBody() of an operation', async () => {
       415,
       { code: 'unsupported_media_type' },
     ],
-  ])('where @Body() stands beside it, with a body %s', async (_, body, type, status, expected) => {
+  ])('with @Body() in the same handler, and a body %s', async (_, body, type, status, expected) => {
     const response = await post('any-parsed', body, type);
     expect([response.status, { amount: undefined, ...response.body }]).toMatchObject([status, expected]);
   });
@@ -161,7 +161,7 @@ describe('@RawBody() of an operation', async () => {
     expect((await post(path, 'x'.repeat(length), 'text/plain')).status).toBe(status);
   });
 
-  it('tells requests of one Idempotency-Key apart', async () => {
+  it('distinguishes requests with one Idempotency-Key', async () => {
     const send = (body: string) => post('once', body, 'application/octet-stream', { 'idempotency-key': 'k' });
     const [first, again, other] = [await send('a'), await send('a'), await send('b')];
     expect([first.status, again.headers.get('idempotent-replayed'), other.status]).toEqual([

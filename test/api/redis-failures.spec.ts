@@ -24,7 +24,7 @@ const left = ({ headers }: { headers: Headers }) =>
 const isUp = (service: TestService) => service.metric('petstore_quota_redis_up');
 
 describeWith('redis-server', 'quotas in Redis', () => {
-  it('when Redis answers garbage, no request fails, this instance counts by itself, and counting resumes in Redis', async () => {
+  it('when Redis returns garbage, no request fails, this instance counts alone, and counting resumes in Redis', async () => {
     const proxy = await NetworkProxy.to((await RedisServer.ofTest()).port);
     onTestFinished(() => proxy.close());
     const service = await open(`redis://127.0.0.1:${proxy.port}`);

@@ -66,7 +66,7 @@ describe('the example of a refusal', () => {
     ['unsupported_media_type', 'POST', '/v1/pets', { json: '{}', headers: { 'content-type': 'text/plain' } }],
     ['payload_too_large', 'POST', '/v1/pets', { json: `"${'a'.repeat(102_400)}"` }],
     ['pet_not_found', 'GET', '/v1/pets/5', {}],
-  ])('is what the service answers: %s', async (code, method, path, options) => {
+  ])('is what the service returns: %s', async (code, method, path, options) => {
     const operation =
       { POST: 'createPet', GET: path.startsWith('/v1/pets/') ? 'getPet' : 'listPets' }[method] ?? '';
     const { body } = await service.request(method, path, options);
@@ -85,7 +85,7 @@ describe('the example of a refusal', () => {
     expect(response.body).toEqual(exampleOf('listPets', 'rate_limit_exceeded'));
   });
 
-  it('tells of the removal as the operation will', async () => {
+  it('describes the removal as the operation will', async () => {
     const later = await openForTest({ at: '2030-12-05T00:00:00.000Z' });
     const { body } = await later.request('GET', '/v1/pets/1');
     expect(body).toEqual(exampleOf('getPet', 'operation_removed'));

@@ -24,7 +24,7 @@ class WaitsController {
 @Module({ controllers: [WaitsController] })
 class WaitsModule {}
 
-/** What the log was given since the test began. */
+/** What the log was given since the test started. */
 const lines: Record<string, unknown>[] = [];
 const service = await openForAll({ environment: { LOG_LEVEL: 'info' }, modules: [WaitsModule] });
 beforeEach(() => {
@@ -164,7 +164,7 @@ async function connected(): Promise<{ client: Socket; server: Socket; responses:
   return { client, server: (await accepted)[0], responses };
 }
 
-/** Sends parts on a connection, each when the server has read those before it; answers what came back. */
+/** Sends parts on a connection, each when the server has read those before it; returns what came back. */
 async function sendParts(parts: readonly string[]): Promise<string[]> {
   const { client, server, responses } = await connected();
   let sent = 0;
@@ -183,7 +183,7 @@ const loggedStatuses = () => lines.map(({ level, status }) => [level, status]);
 describe('a body that the parser refuses', () => {
   const internalErrors = () => service.metric('petstore_refusals_total', { code: 'internal_error' });
 
-  it.each([true, false])('is one 400, however its bytes are split; with a key: %s', async (hasKey) => {
+  it.each([true, false])('gets one 400, however its bytes are split; with a key: %s', async (hasKey) => {
     const head = post(hasKey) + CHUNKED;
     const bytes = `${head}zz\r\n`;
     const from = head.length - 6;
@@ -191,7 +191,7 @@ describe('a body that the parser refuses', () => {
       service.clock.advance(60_000);
       lines.length = 0;
       const responses = await sendParts([bytes.slice(0, at), bytes.slice(at)]);
-      // Without a key, the head alone is answered.
+      // Without a key, the head alone gets a response.
       const expected = !hasKey && at === head.length ? 401 : 400;
       expect(statusesOf(responses), `split at ${at - head.length}`).toEqual([expected]);
       expect(responses[0]).toMatch(/\r\nx-ratelimit-remaining: \d+\r\n/i);
@@ -203,7 +203,7 @@ describe('a body that the parser refuses', () => {
   });
 
   it.each(['', 'Connection: keep-alive\r\n'])(
-    'is refused behind what was pipelined before it: %s',
+    'is refused after the requests that were pipelined before it: %s',
     async (field) => {
       const good = `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${field}${authorization()}\r\n`;
       const bad = `${post(true)}${field}${CHUNKED}`;
@@ -220,7 +220,7 @@ describe('a body that the parser refuses', () => {
     },
   );
 
-  it('is refused at once while the handler runs, whose answer is dropped', async () => {
+  it('is refused immediately while the handler runs, whose response is dropped', async () => {
     const { client, responses } = await connected();
     client.write(`GET /v1/waits HTTP/1.1\r\nHost: a\r\n${authorization()}${CHUNKED}`);
     await expect.poll(() => waiting.length).toBe(1);
@@ -229,7 +229,7 @@ describe('a body that the parser refuses', () => {
     letGo();
     expect([statusOf(response), more]).toEqual([400, []]);
     expect(response).toMatch(/\r\nx-ratelimit-limit: 1000\r\n/i);
-    // A later request is answered, so that the handler has ended.
+    // A later request gets a response, so that the handler has ended.
     await service.request('GET', '/v1/pets');
     expect(loggedStatuses()).toEqual([400, 200].map((status) => ['info', status]));
     expect(await internalErrors()).toBe(0);
@@ -237,7 +237,7 @@ describe('a body that the parser refuses', () => {
 });
 
 describe('a head that stops', () => {
-  it('behind a request that takes longer is 408, after its answer', async () => {
+  it('behind a request that takes longer gets 408, after its response', async () => {
     const hasty = await openForTest({
       environment: { HEADERS_TIMEOUT_MS: '1000' },
       modules: [WaitsModule],
@@ -245,7 +245,7 @@ describe('a head that stops', () => {
     const head = `GET /v1/waits HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hasty.key}\r\n\r\n`;
     const received = sendRaw(hasty.url, `${head}GET /v1/pets HTTP/1.1\r\nHo`);
     await expect.poll(() => waiting.length).toBe(1);
-    // A head that began later has been refused: the one behind the request is over its time, too.
+    // A head that started later has been refused: the one behind the request is over its time, too.
     expect(await sendRaw(hasty.url, 'GET')).toMatch(/^HTTP\/1\.1 408 /);
     letGo();
     const responses = (await received).split(/(?=HTTP\/1\.1 )/);

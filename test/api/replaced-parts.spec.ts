@@ -50,7 +50,7 @@ describe('a QuotaPolicy of a module, as the guide shows it', async () => {
   /** A client with a key: those of one organization count together. */
   const shop = (name: string) => issueKey(service.app, { name, plan: 'free' });
 
-  it('is asked for the limits of each request and by administration, and no other plan changes', async () => {
+  it('is queried for the limits of each request and by administration, and no other plan changes', async () => {
     expect(policyOf(await list(service))).toBe('"minute";q=30;w=60, "day";q=500;w=86400');
     const limits = vi.spyOn(service.app.get(QuotaPolicy), 'limitsOf');
     limits.mockReturnValue({ perMinute: 3, perDay: 50 });
@@ -74,7 +74,7 @@ describe('a QuotaPolicy of a module, as the guide shows it', async () => {
       expect((await shown(`clients/${clientId}`)).body.windows).toMatchObject([{ limit: 30, used: 30 }, {}]);
   });
 
-  it('leaves bans with the key alone, of which its client is told', async () => {
+  it('leaves bans only on the key, and its client gets an event', async () => {
     const [till, web] = [await shop('Zoo/till'), await shop('Zoo/web')];
     const banned = service.collect(API_KEY_BANNED);
     expect((await earnBan(service, till.key)).body.code).toBe('api_key_banned');
@@ -171,7 +171,7 @@ describe('an exception filter of a module', async () => {
     ['a class', 'plain', 409, 'out_of_stock', 'Ball is sold out.'],
     ['what a handler throws for a taken value', 'taken', 409, 'out_of_stock', 'toy_names.name is sold out.'],
     ['nothing else', 'other', 500, 'internal_error', expect.stringMatching(/X-Request-Id/)],
-  ])('answers with the Error body: %s', async (_, path, status, code, message) => {
+  ])('responds with the Error body: %s', async (_, path, status, code, message) => {
     const response = await stock.request('GET', `/v1/stock/${path}`);
     expect(response.body).toEqual({ code, message, status });
     expect(response.status).toBe(status);

@@ -88,7 +88,7 @@ async function filled(service: TestService, path: string): Promise<{ path: strin
 const found = operations();
 
 describe('a request body as Swagger UI prefills it', () => {
-  it('is there for all operations', () => expect(found.length).toBeGreaterThan(10));
+  it('exists for all operations', () => expect(found.length).toBeGreaterThan(10));
 
   it.each(found.map((one) => [one.method, one.path, one] as const))(
     'is taken by %s %s',

@@ -87,7 +87,7 @@ it.each([
   expect([span?.spanContext().traceId, span?.parentSpanContext?.spanId]).toEqual([TRACE, CALLER]);
 });
 
-it('lines logged for a request have the ids of its span, which begins a trace where the caller has none', async () => {
+it('lines logged for a request have the ids of its span, which starts a trace if the caller sends none', async () => {
   const { body } = await service.request('GET', '/v1/feeds');
   const [span] = await spans(1);
   const { traceId, spanId } = span?.spanContext() ?? {};
@@ -117,7 +117,7 @@ it('requests that are sent together on one connection have each their own', asyn
   );
 });
 
-it('the delivery of an event is no part of the request that happens to begin it', async () => {
+it('the delivery of an event is not part of the request that happens to start it', async () => {
   ofDeliveries.length = 0;
   expect((await service.request('GET', '/v1/feeds', { headers: TRACED })).status).toBe(200);
   await service.app.get(Outbox).deliver();

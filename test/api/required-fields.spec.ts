@@ -20,7 +20,7 @@ import { faultsOf } from '../support/faults.js';
 import { declaredScopes } from '../../src/auth/scopes.js';
 import { openForTest } from '../support/opened.js';
 
-it('every required field that is left out is told `required`, whatever kind of value it is', async () => {
+it('every required field that is left out is reported as `required`, for any kind of value', async () => {
   const service = await openForTest({ scopes: declaredScopes().map(({ name }) => name) });
   const checked: string[] = [];
   for (const { base, document } of service.documents)
@@ -35,7 +35,7 @@ it('every required field that is left out is told `required`, whatever kind of v
         const fields = named && 'required' in named ? (named.required ?? []) : [];
         if (fields.length === 0) continue;
         checked.push(`${operation?.operationId}: ${fields.join(', ')}`);
-        // The bounds of self-service are asked anew.
+        // The bounds of self-service are asked again.
         service.clock.advance(60_000);
         const { status, body } = await service.request(method.toUpperCase(), `${base}${path}`, {
           json: '{}',

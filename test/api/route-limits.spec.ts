@@ -192,7 +192,7 @@ describe('a route', () => {
     expect(refused.body.message).toBe('Rate limit of 1 request per hour exceeded; retry in 3600 s.');
   });
 
-  it('shares its window with no other route where it sets the length alone', async () => {
+  it('shares its window with no other route if it sets only the length', async () => {
     expect(await limits('hourly/long')).toBe('"minute";r=59;t=7200, "day";r=999;t=43200');
     expect(await limits('hourly/other')).toBe('"minute";r=59;t=7200, "day";r=998;t=43200');
   });

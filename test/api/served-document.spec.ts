@@ -33,7 +33,7 @@ describe('a served document', () => {
     ['/docs/openapi.json', { HOST: '::1' }, '/v1'],
     ['/docs/openapi.json', { PUBLIC_BASE_URL: 'https://api.shop.example/v1' }, 'https://api.shop.example/v1'],
   ])(
-    'names the address of PUBLIC_BASE_URL, whatever a client says the host is: %s %j',
+    'names the address of PUBLIC_BASE_URL, whatever Host a client sends: %s %j',
     async (path, environment, url) => {
       const service = await openForTest({ environment });
       const { headers, text } = await get(service, path, { host: 'evil.example' });

@@ -58,7 +58,7 @@ describe('server-sent events', () => {
     expect(received()).toMatch(/X-RateLimit-Remaining: 999/i);
   });
 
-  it('stay open however quiet they are: no time limit of HTTP ends them', async () => {
+  it('stay open without any data: no time limit of HTTP ends them', async () => {
     const { socket, received } = await subscribe();
     const slow = listening(service.url);
     slow.socket.write('GET /health/live HTTP/1.1\r\n');
@@ -91,7 +91,7 @@ describe('server-sent events', () => {
     expect(await counted()).toBe(1);
   });
 
-  it('end with the service, at once and as a whole answer, also where a client reads nothing', async () => {
+  it('end with the service, immediately and as a complete response, even if a client reads nothing', async () => {
     const { received, socket } = await subscribe();
     const stuck = (await subscribe()).socket.pause();
     // More than the system takes for a client that does not read.

@@ -302,7 +302,7 @@ async function started(
 }
 
 describe('the service as it is', () => {
-  it('starts without a fault and without a warning, and so it does with what says who may call it', async () => {
+  it('starts without an error and without a warning, also with declared access', async () => {
     const open = handlerWith([Get(), described('public'), Public()], 'public');
     const ofAnyKey = handlerWith([Get(), described('anyKey'), RequireScopes()], 'any-key');
     const nested = reading('nested', Post(), Body(), TransformedLines);
@@ -312,7 +312,7 @@ describe('the service as it is', () => {
     expect(await started(inTwoModules)).toEqual({ faults: '', warnings: [] });
   });
 
-  it('starts with a guard that is made for each request, which runs before a cached response, too', async () => {
+  it('starts with a guard that is created for each request, which runs before a cached response, too', async () => {
     @Injectable({ scope: Scope.REQUEST })
     class OfRequestGuard {
       canActivate = () => true;
@@ -322,7 +322,7 @@ describe('the service as it is', () => {
     expect(await started(ofAll)).toEqual({ faults: '', warnings: [] });
   });
 
-  it('has a migration for whatever its entities declare', async () => {
+  it('has a migration for everything that its entities declare', async () => {
     const service = await openForTest();
     expect(await schemaDifference(service.app.get(DataSource))).toEqual([]);
   });
@@ -704,11 +704,11 @@ describe('routes that hide each other', () => {
     ['a:id', ':name', Get],
     ['best/:id', 'best{/:id}', Get],
     [':id', 'best', Post],
-  ])('are none where both are reached: %s before %s', async (first, second, how) => {
+  ])('do not clash if both are reachable: %s before %s', async (first, second, how) => {
     expect((await started(routes(first, second, how))).faults).toBe('');
   });
 
-  it('are none of two hosts', async () => {
+  it('do not clash on two hosts', async () => {
     expect((await started(routes('best', 'best', Get, { host: 'a.example' }))).faults).toBe('');
   });
 

@@ -124,7 +124,7 @@ const TYPES: Readonly<Record<string, object>> = Object.fromEntries(
   ]),
 );
 
-/** One operation for each answer. */
+/** One operation for each response. */
 function responsesController() {
   @Controller({ path: 'answers', version: '1' })
   class AnsweringController {}
@@ -198,7 +198,7 @@ const headers = () => ({ authorization: `Bearer ${service.key}` });
 const rawRequest = (name: string, { key } = service) =>
   `GET /v1/answers/${name} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
 
-describe('what an added operation answers', () => {
+describe('the response of an added operation', () => {
   beforeEach(() => {
     service.clock.advance(60_000);
   });
@@ -233,11 +233,11 @@ describe('what an added operation answers', () => {
       expect(response.headers.get('x-own')).toBe('yes');
       expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
     }
-    // What has begun to be made is made to its end.
+    // What has started to be made is made to its end.
     expect(events.join()).toMatch(/^(started,ended)?$/);
   });
 
-  it('an object under a type of its own: with every bigint exact', async () => {
+  it('an object under its own media type: with every bigint exact', async () => {
     const response = await fetch(`${service.url}/v1/typed`, { headers: headers() });
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
       203,
@@ -276,7 +276,7 @@ describe('what an added operation answers', () => {
   );
 
   it.each(['texts', 'node-stream', 'web-response', 'endless'])(
-    'HEAD of %s: what GET answers, without its body',
+    'HEAD of %s: the response of GET, without its body',
     async (name) => {
       const response = await fetch(`${service.url}/v1/answers/${name}`, {
         method: 'HEAD',
@@ -287,7 +287,7 @@ describe('what an added operation answers', () => {
     },
   );
 
-  it('is stopped when its client goes away', async () => {
+  it('is stopped when its client disconnects', async () => {
     const client = new AbortController();
     const response = await fetch(`${service.url}/v1/answers/endless`, {
       headers: headers(),
@@ -300,7 +300,7 @@ describe('what an added operation answers', () => {
     expect(events).toEqual(['started', 'ended']);
   });
 
-  it('is made only as fast as its client reads, and ends with a client that does not read', async () => {
+  it('is generated only as fast as its client reads, and ends with a client that does not read', async () => {
     const impatient = await openForTest({
       modules: [AnswersModule],
       environment: { RESPONSE_TIMEOUT_MS: '1000' },
@@ -344,7 +344,7 @@ describe('what an added operation answers', () => {
   });
 });
 
-describe('a stream that an @Idempotent() operation answers', () => {
+describe('a stream that an @Idempotent() operation returns', () => {
   it.each(['', '/file'])('is refused with an Idempotency-Key, and nothing is committed: %s', async (path) => {
     const send = (key: Record<string, string>) =>
       service.request('POST', `/v1/once${path}`, { headers: key });

@@ -9,7 +9,7 @@ import { TestService } from '../kit/test-service.js';
 import { CLIENT, run } from '../support/packed-client.js';
 import { ROOT, emptyFolder } from '../support/service-process.js';
 
-/** What a team writes with the client of its service; answers what it saw. */
+/** What a team writes with the client of its service; returns what it saw. */
 const USE = `
 import { AdoptionNotFoundError, PetstoreClient, PetstoreError, PreconditionFailedError } from './index.js';
 
@@ -48,7 +48,7 @@ export async function use(baseUrl: string, apiKey: string): Promise<unknown[]> {
 /** The module of the example. A project may have removed it. */
 const EXAMPLE = join(ROOT, 'examples/adoptions/src/adoptions.module.ts');
 
-describe.skipIf(!existsSync(EXAMPLE))('the typed client of a service with a module of its own', () => {
+describe.skipIf(!existsSync(EXAMPLE))('the typed client of a service with its own module', () => {
   let service: TestService;
   let folder: Awaited<ReturnType<typeof emptyFolder>>;
   beforeAll(async () => {

@@ -81,7 +81,7 @@ describe('a response that is not from the service is an UnexpectedResponseError'
     expect(arrived).toHaveLength(1);
   });
 
-  it('as is a redirect, which is not followed: the key goes nowhere else', async () => {
+  it('as is a redirect, which is not followed: the key is sent nowhere else', async () => {
     const other = await scriptedServer(json(200, '[]'));
     const { client } = await scriptedClient([
       (response) => void response.writeHead(307, { Location: `${other.url}/v1/pets` }).end(),
@@ -127,7 +127,7 @@ describe('a list', () => {
     json(200, `[${pet('3')}]`, { Link: '</v1/pets>; title="rel=next"; rel=first' }),
   ];
 
-  it('goes on at the query of the next page, and never leaves its address', async () => {
+  it('continues with the query of the next page, and never leaves its URL', async () => {
     const { client, arrived } = await scriptedClient(pages);
     const ids = (await all(client.pets.list({ limit: 1, status: 'sold' }))).map(({ id }) => id);
     expect(ids).toEqual([1n, 2n, 3n]);
@@ -148,7 +148,7 @@ describe('a list', () => {
   });
 });
 
-it('the quota is what the last response told, but for a 429 of a separate limit', async () => {
+it('the quota is that of the last response, except a 429 of a separate limit', async () => {
   const quotaHeaders = {
     'X-RateLimit-Limit': '60',
     'X-RateLimit-Remaining': '59',

@@ -130,7 +130,7 @@ describe('a 429 holds back other calls', () => {
   const long = limited('4000');
   const banned = limited('290', 'api_key_banned');
 
-  /** What is answered first, calls, and what arrives. */
+  /** The first response, the calls, and what arrives. */
   it.each<[string, Step, readonly Call[], readonly string[]]>([
     ['for the same limit', long, [create, read, read], ['/v1/pets']],
     ['but not for another limit', long, [read, account], ['/v1/pets', '/account']],

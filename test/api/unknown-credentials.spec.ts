@@ -156,7 +156,7 @@ describe.each<[string, Credential]>([
     expect((await send(service, key, '192.0.2.1')).status).toBe(200);
   });
 
-  it('that come at once are looked up no more at a time than the address may still send', async () => {
+  it('that arrive together are looked up no more at a time than the address may still send', async () => {
     const service = await open();
     const key = await knownKey(service);
     held.started = held.most = 0;
@@ -170,7 +170,7 @@ describe.each<[string, Credential]>([
     expect(await shed(service)).toBe(0);
   });
 
-  it('of several addresses refuse nobody else', async () => {
+  it('of several addresses do not affect other callers', async () => {
     const service = await open();
     const key = await knownKey(service);
     const addresses = Array.from({ length: 10 }, (__, at) => `192.0.2.${at}`);
@@ -182,7 +182,7 @@ describe.each<[string, Credential]>([
     expect(countOf((await Promise.all(sent)).map(statusOf), 401)).toBe(200);
   });
 
-  it('give up their place when their client has gone', async () => {
+  it('give up their place when their client has disconnected', async () => {
     const service = await open();
     await useUp(service);
     const [running] = flood(service, 1, credential);
@@ -243,7 +243,7 @@ describe.each<[string, Credential]>([
 });
 
 describe('a flood of tokens', () => {
-  it('delays no key of the same address, whose look-up needs no verifier', async () => {
+  it('delays no key of the same address, whose lookup needs no verifier', async () => {
     const service = await open();
     await useUp(service);
     const sent = flood(service, 30, unknownToken);
@@ -258,7 +258,7 @@ describe('a flood of tokens', () => {
   it.each([
     ['failing', 500],
     ['away', 503],
-  ])('whose verifier is %s gives every place back', async (token, status) => {
+  ])('whose verifier is %s releases every place', async (token, status) => {
     const service = await open();
     await useUp(service);
     held.release();
@@ -273,7 +273,7 @@ describe('a flood of tokens', () => {
     expect((await send(service, 'good', '192.0.2.1')).status).toBe(200);
   });
 
-  it('whose verifier never settles ends with 503, and gives its places back', async () => {
+  it('whose verifier never settles ends with 503, and releases its places', async () => {
     const service = await open();
     await useUp(service);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -28,7 +28,7 @@ it('a connection that a module upgrades is its own: neither time limits nor refu
   await whole;
 });
 
-/** Waits until the service has refused a head that began after all before: whoever has a time limit has been over it since. */
+/** Waits until the service has refused a head that started after all before: whoever has a time limit has been over it since. */
 async function headLimitPasses(service: TestService): Promise<void> {
   const { socket: slow } = listening(service.url);
   slow.write('GET /health/live HTTP/1.1\r\n');

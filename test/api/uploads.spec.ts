@@ -30,7 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What streams of bodies failed with. */
 const failures: string[] = [];
-/** Tells when a handler begins to read a body. */
+/** Emits an event when a handler starts to read a body. */
 const reading = new EventEmitter();
 
 interface UploadedPhoto {
@@ -198,7 +198,7 @@ describe('an upload with Nest’s FileInterceptor', () => {
     expect(response.body.message).toContain('multipart/form-data');
   });
 
-  it('that is broken off leaves no file, and the service goes on', async () => {
+  it('that is aborted leaves no file, and the service continues', async () => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     socket.write(head('/v1/photos', 9_000) + fileOf(1_000));
     await expect.poll(files).toBe(1);
@@ -207,7 +207,7 @@ describe('an upload with Nest’s FileInterceptor', () => {
     expect((await post('/v1/photos', form({ photo: photo(1) }))).status).toBe(400);
   });
 
-  it('that stalls is answered 408, and leaves no file', async () => {
+  it('that stalls gets 408, and leaves no file', async () => {
     const response = parseRaw(
       await sendRaw(hasty.url, head('/v1/photos', 9_000, '', hasty.key) + fileOf(1_000)),
     );

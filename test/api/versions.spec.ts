@@ -102,7 +102,7 @@ class NeutralModule {}
 describe('a second version of the API', async () => {
   const service = await openForAll({ modules: [Version2Module, NeutralModule] });
 
-  it('is answered beside the first, its answers held against its own document', async () => {
+  it('is served alongside the first, with responses checked against its own document', async () => {
     const second = await service.request('POST', '/v2/pets', { json: { title: 'Rex' } });
     expect([second.status, second.body]).toEqual([201, { title: 'Rex', id: 1 }]);
     const first = await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });
@@ -117,20 +117,17 @@ describe('a second version of the API', async () => {
     ['a wrong method', 'DELETE', '/v2/pets', 405, 'OPTIONS, POST'],
     ['a path that is nowhere', 'GET', '/v2/nothing', 404, undefined],
     ['a path below a version without a decorator of the platform', 'GET', '/v3/nothing', 404, undefined],
-  ])(
-    'refuses %s as the first does: with a key alone, and counted',
-    async (_, method, path, status, allow) => {
-      const [refused, unknown] = [
-        await service.request(method, path),
-        await service.request(method, path, { key: null }),
-      ];
-      expect([refused.status, refused.headers.get('allow') ?? undefined]).toEqual([status, allow]);
-      expect(refused.headers.has('x-ratelimit-limit')).toBe(true);
-      expect(unknown.status).toBe(401);
-    },
-  );
+  ])('refuses %s as the first does: only with a key, and counted', async (_, method, path, status, allow) => {
+    const [refused, unknown] = [
+      await service.request(method, path),
+      await service.request(method, path, { key: null }),
+    ];
+    expect([refused.status, refused.headers.get('allow') ?? undefined]).toEqual([status, allow]);
+    expect(refused.headers.has('x-ratelimit-limit')).toBe(true);
+    expect(unknown.status).toBe(401);
+  });
 
-  it('has a document of its own, which changes nothing of the first', async () => {
+  it('has its own document, which changes nothing in the first', async () => {
     expect(service.document).toEqual((await openForTest()).document);
     const { info, servers, paths, components } = service.documentOf('/v2');
     expect([info.version, servers?.map(({ url }) => url)]).toEqual(['2.0.0', ['/v2']]);
@@ -145,7 +142,7 @@ describe('a second version of the API', async () => {
     expect(get).toMatchObject({ operationId: 'getReport', 'x-required-scopes': ['pets:read'] });
   });
 
-  it('has a page of its own', async () => {
+  it('has its own page', async () => {
     const get = (path: string) => service.request('GET', path, { key: null });
     const { text } = await get('/docs/v2');
     expect(text).toContain('data-document="../docs/v2/openapi.json"');

@@ -104,7 +104,7 @@ describe('a gateway of the WsAdapter', async () => {
       'another protocol, as clients of HTTP/2 offer it',
       'GET /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n',
     ],
-  ])('refuses with the Error body what no gateway takes: %s', async (_, request) => {
+  ])('refuses with the Error body what no gateway accepts: %s', async (_, request) => {
     const received = await sendRaw(service.url, request);
     expect(parseRaw(received)).toMatchObject(NOT_UPGRADED);
     expect(received).toMatch(/X-RateLimit-Limit: 60\r\n[^]*Connection: close\r\n/);
@@ -135,7 +135,7 @@ describe('a gateway of the WsAdapter', async () => {
     expect(received).toMatch(/^HTTP\/1\.1 200 [^]*HTTP\/1\.1 400 [^]*malformed_request/);
   });
 
-  it('survives clients that are gone before they are upgraded or refused', async () => {
+  it('survives clients that disconnect before they are upgraded or refused', async () => {
     for (const path of ['/v1/chat', '/v1/other']) {
       const socket = await openSocket(service.url);
       socket.write(`GET ${path} HTTP/1.1\r\n${UPGRADE}\r\n`);
@@ -177,13 +177,13 @@ describe('a gateway of Socket.IO, the adapter by default', async () => {
     },
   );
 
-  it('leaves what it does not take to the service, which refuses it with the Error body', async () => {
+  it('leaves what it does not accept to the service, which refuses it with the Error body', async () => {
     const received = await sendRaw(service.url, `GET /v1/other HTTP/1.1\r\n${UPGRADE}\r\n`);
     expect(parseRaw(received)).toMatchObject(NOT_UPGRADED);
   });
 });
 
-it('an upgrade that every listener leaves alone is refused, also on a connection that was used before', async () => {
+it('an upgrade that no listener handles is refused, also on a connection that was used before', async () => {
   const service = await openForTest();
   const server = service.app.getHttpServer() as Server;
   const offered = new Promise<void>((resolve) => server.on('upgrade', () => resolve()));
@@ -203,7 +203,7 @@ it('an upgrade that every listener leaves alone is refused, also on a connection
 });
 
 describe('when the service stops', () => {
-  it('a WebSocket delays nothing, also where its client answers nothing, and is told so: 1001, going away', async () => {
+  it('a WebSocket delays nothing, even if its client does not respond, and gets 1001, going away', async () => {
     const service = await openForTest(withWs);
     const socket = await connect(service, '/v1/chat');
     (await connect(service, '/v1/chat')).pause();

@@ -12,7 +12,7 @@ const shown = async (service: TestService, ...args: string[]) =>
   (await printedBy(service, ['webhook', ...args])).stdout;
 
 describe('petstore webhook', () => {
-  it('lists the events, makes an endpoint, shows its secret once, and lists, changes, disables, enables and deletes it', async () => {
+  it('lists the events, creates an endpoint, shows its secret once, and lists, changes, disables, enables and deletes it', async () => {
     const { service } = await open();
     const readable = { name: 'pets.created', scope: 'pets:read' };
     expect(await json(service, 'events')).toContainEqual(expect.objectContaining(readable));
@@ -120,7 +120,7 @@ describe('petstore webhook', () => {
 });
 
 describe('petstore webhook listen', () => {
-  /** Begins to listen, and answers how it ends when it is told to. */
+  /** Starts to listen, and returns how it ends when it is told to. */
   async function listening(service: TestService, ...args: string[]) {
     let [out, errors] = ['', ''];
     const shell = {
@@ -161,7 +161,7 @@ describe('petstore webhook listen', () => {
     expect(await service.repository(WebhookEndpoint).count()).toBe(0);
   });
 
-  it('tells when the program does not take a message, which the service then sends again', async () => {
+  it('reports when the program does not accept a message, which the service then sends again', async () => {
     const { service, deliver, deliveries } = await open();
     const listener = await listening(service, '--forward', 'http://127.0.0.1:1/', '--json');
     await expect
@@ -174,7 +174,7 @@ describe('petstore webhook listen', () => {
     expect(await listener.stop()).toBe(0);
   });
 
-  it('deletes what a killed one has left, and takes no message of another program', async () => {
+  it('deletes what a killed one has left, and accepts no message of another program', async () => {
     const { service, endpointAt, manager } = await open();
     await endpointAt('http://127.0.0.1:1/', {
       label: 'petstore webhook listen',
@@ -187,7 +187,7 @@ describe('petstore webhook listen', () => {
     expect(listener.out()).not.toMatch(/^\{\}$/m);
   });
 
-  it('says what it needs where the service may not send to this machine, and makes nothing', async () => {
+  it('says what it needs if the service may not send to this machine, and creates nothing', async () => {
     const { service } = await open({ environment: { WEBHOOK_ALLOWED_NETWORKS: '' } });
     const refused = await printedBy(service, ['webhook', 'listen']);
     expect([refused.code, refused.stderr]).toEqual([

@@ -154,7 +154,7 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     [{ url: `https://shop.example.com/${KEY}` }, 'url', 'holds_api_key'],
     [{ secret: 'whsec_AAAA' }, 'secret', 'unknown_field'],
   ])('refuses %o', async (order, field, code) => {
-    // Every row has a minute of its own, within the bound of self-service.
+    // Every row has its own minute, within the bound of self-service.
     client.clock.advance(60_000);
     const json = orderAt(client, audience, order);
     const { status, body, text } = await client.request('POST', address, { json });
@@ -191,7 +191,7 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     expect([status, body]).toMatchObject([200, json]);
   });
 
-  it('takes 50 events by the documents', () => {
+  it('accepts 50 events according to the documents', () => {
     const document = audience === '/admin' ? client.adminDocument : client.accountDocument;
     const schemas = document.components?.schemas as Record<string, { properties?: Record<string, object> }>;
     const ordered = audience === '/admin' ? 'NewWebhookEndpoint' : 'NewOwnWebhookEndpoint';
@@ -199,7 +199,7 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
       expect(schemas[name]?.properties?.events).toMatchObject({ minItems: 1, maxItems: 50 });
   });
 
-  it('is told only of what the ordering key may read', async () => {
+  it('receives only events that the creating key may read', async () => {
     const service = await open();
     const scope = audience.slice(1);
     const { key } = await service.issueKey({ scopes: [scope] });
@@ -233,7 +233,7 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     expect(outcome(await change(moved, id))).toBe(200);
   });
 
-  it('is changed, disabled and enabled; a change that is none leaves no trace', async () => {
+  it('is changed, disabled and enabled; a change to the same values leaves no trace', async () => {
     const service = await open();
     const { id } = await make(service, audience);
     const change = async (json: object) =>
@@ -384,7 +384,7 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     expect(await shown()).toBeNull();
   });
 
-  it('sends a test, also without being told of it', async () => {
+  it('sends a test, also without a subscription to it', async () => {
     const service = await open();
     const { id } = await make(service, audience);
     const { status, headers, body } = await service.request('POST', `${address}/${id}/test`);
@@ -403,7 +403,7 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     );
   });
 
-  it('shows what was sent, latest first, by state and page, and sends it once more with the same id', async () => {
+  it('shows what was sent, latest first, by state and page, and sends it again with the same id', async () => {
     const service = await open();
     const { id } = await make(service, audience);
     const first = await logged(service, id);
@@ -477,7 +477,7 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
         );
   });
 
-  it('lists what endpoints can be told of', async () => {
+  it('lists the events that endpoints can receive', async () => {
     const service = await open();
     const { body } = await service.request('GET', `${audience}/webhook-events`);
     expect(body).toContainEqual({
@@ -490,7 +490,7 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     expect(names).not.toContain('webhook.test');
   });
 
-  it('is at most one of 20, also when two are made at the same time', async () => {
+  it('is at most one of 20, also when two are created at the same time', async () => {
     const service = await open();
     for (let made = 0; made < 19; made += 1) await make(service, '/admin');
     const json = orderAt(service, audience);
@@ -547,7 +547,7 @@ describe('endpoints of other clients', () => {
 });
 
 describe('what an operator disabled', () => {
-  it('is enabled by an operator alone', async () => {
+  it('is enabled only by an operator', async () => {
     const service = await open();
     const { id } = await make(service);
     const turn = (audience: string, enabled: boolean) =>
@@ -559,7 +559,7 @@ describe('what an operator disabled', () => {
     expect((await turn('/admin', true)).body.enabled).toBe(true);
   });
 
-  it('is neither deleted, moved nor made again by its owner, whom nothing else about it is refused', async () => {
+  it('is neither deleted, moved nor created again by its owner, who may change everything else', async () => {
     const service = await open();
     const { id } = await make(service);
     const { id: other } = await make(service, '/account', { url: 'https://shop.example.com/other' });
@@ -624,7 +624,7 @@ describe('self-service of webhooks and the quota', () => {
     expect((await service.request('GET', '/account/keys', { key })).status).toBe(200);
   });
 
-  it('counts for nothing but a bound of its own, for each key', async () => {
+  it('counts only for its own limit, for each key', async () => {
     const service = await open({ plan: 'free' });
     const { headers } = await service.request('GET', '/account/webhooks');
     expect(headers.get('x-ratelimit-remaining')).toBe('60');
@@ -660,7 +660,7 @@ describe('self-service of webhooks and changes of 24 hours', () => {
 });
 
 describe('a receiver that was ordered over HTTP', () => {
-  it('gets what waits at once at another address when the one before answers 410 to a later one', async () => {
+  it('gets pending messages immediately at another URL when the previous one returns 410 to a later one', async () => {
     const moved = await WebhookReceiver.start();
     onTestFinished(() => moved.stop());
     const receiver = await WebhookReceiver.start((response) => response.writeHead(500).end());

@@ -28,7 +28,7 @@ async function twoInstances(): Promise<[TestService, TestService]> {
   return [one, await open({ environment: databaseOf(one) })];
 }
 
-/** Makes an endpoint of the client that is told of these events. */
+/** Creates an endpoint of the client that subscribes to these events. */
 async function endpoint(
   service: TestService,
   events: string[],
@@ -38,7 +38,7 @@ async function endpoint(
   return (await service.app.get(WebhookEndpointsService).create(order, SERVICE_ITSELF)).id;
 }
 
-/** What endpoints of the service are told, in its order: event and data. */
+/** The messages for endpoints of the service, in order: event and data. */
 async function messagesOf(service: TestService) {
   await service.settled();
   await service.app.get(WebhookFanOuts).catchUp();
@@ -82,7 +82,7 @@ describe('api_key.expiring', () => {
   const notices = async (service: TestService) =>
     (await messagesOf(service)).map(({ data: { keyId, notice } }) => `${keyId} ${notice}`);
 
-  it('is told 7 days and 1 day before the end, once each, whoever looks', async () => {
+  it('is announced 7 days and 1 day before the end, once each, whichever instance checks', async () => {
     const service = await open();
     await endpoint(service, NOTICES);
     const { id } = await service.issueKey({ expires: 30 * DAY });
@@ -115,7 +115,7 @@ describe('api_key.expiring', () => {
     expect(await notices(service)).toEqual([`${id} 7d`, `${id} 1d`]);
   });
 
-  it('is told of an end that was brought forward, and not of a revoked key', async () => {
+  it('is sent for an end that was brought forward, and not for a revoked key', async () => {
     const service = await open();
     await endpoint(service, NOTICES);
     const soon = await service.issueKey();
@@ -136,7 +136,7 @@ describe('api_key.expiring', () => {
     expect((await notices(service)).slice(2)).toEqual([`${soon.id} 1d`]);
   });
 
-  it('is told of a rotated key that may still be in use, with the key that follows it', async () => {
+  it('is sent for a rotated key that may still be in use, with its successor', async () => {
     const service = await open();
     await endpoint(service, NOTICES);
     const { id } = await service.issueKey();
@@ -151,7 +151,7 @@ describe('api_key.expiring', () => {
     expect(await notices(service)).toHaveLength(1);
   });
 
-  it('is told to endpoints of the client alone, once one subscribes', async () => {
+  it('is sent only to endpoints of the client, once one subscribes', async () => {
     const service = await open();
     const { clientId: other } = await service.issueKey({ plan: 'pro' });
     await endpoint(service, NOTICES, other);
@@ -193,7 +193,7 @@ describe('api_key.expiring', () => {
 });
 
 describe('api_key.banned', () => {
-  it('is told when a key is banned, once, to endpoints of its client', async () => {
+  it('is sent when a key is banned, once, to endpoints of its client', async () => {
     const service = await open({ plan: 'free' });
     const { clientId: other } = await service.issueKey({ plan: 'pro' });
     const endpointId = await endpoint(service, ['api_key.banned']);
@@ -221,7 +221,7 @@ describe('quota.threshold', () => {
       ({ data: { window, percent, limit, used } }) => `${window} ${percent} ${limit}: ${used}`,
     );
 
-  it('is told at 80 % and 100 % of the minute and of the day, once for each window', async () => {
+  it('is sent at 80 % and 100 % of the minute and of the day, once for each window', async () => {
     const service = await open({ plan: 'enterprise', limits: { perMinute: 10, perDay: 20 } });
     const endpointId = await endpoint(service, ['quota.threshold']);
     await hammer(service, 7);
@@ -252,7 +252,7 @@ describe('quota.threshold', () => {
     ]);
   });
 
-  it('is told of a limit that became smaller, too, and of one that became greater by its own thresholds', async () => {
+  it('is sent for a limit that was reduced, too, and for one that was raised by its own thresholds', async () => {
     const service = await open({ plan: 'enterprise', limits: { perMinute: 100, perDay: 1_000 } });
     await endpoint(service, ['quota.threshold']);
     const clients = service.app.get(ClientsService);
@@ -264,7 +264,7 @@ describe('quota.threshold', () => {
     expect(await reached(service)).toEqual(['minute 80 5: 9', 'minute 100 5: 9', 'minute 80 12: 10']);
   });
 
-  it('is not told of addresses and of operations that are not counted', async () => {
+  it('is not sent for addresses and for operations that are not counted', async () => {
     const service = await open({ plan: 'enterprise', limits: { perMinute: 100, perDay: 100 } });
     await endpoint(service, ['quota.threshold']);
     for (let sent = 0; sent < 61; sent += 1) await service.request('GET', '/v1/pets', { key: null });
@@ -272,7 +272,7 @@ describe('quota.threshold', () => {
     expect(await reached(service)).toEqual([]);
   });
 
-  it('delays and fails no request: it is told later, and what fails is logged', async () => {
+  it('delays and fails no request: it is sent later, and failures are logged', async () => {
     const service = await open({ plan: 'enterprise', limits: { perMinute: 5, perDay: 5 } });
     await endpoint(service, ['quota.threshold']);
     const send = vi.spyOn(service.app.get(WebhookMessages), 'send');
@@ -292,7 +292,7 @@ describe('quota.threshold', () => {
 });
 
 describe('two instances on one database', () => {
-  it('tell the same once: a used-up quota, and the end of a key', async () => {
+  it('send the same event once: a used-up quota, and the end of a key', async () => {
     const [one, other] = await twoInstances();
     await endpoint(one, ['quota.threshold', 'api_key.expiring']);
     const { id } = await one.issueKey({ expires: 10 * DAY });

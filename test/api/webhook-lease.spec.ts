@@ -9,10 +9,10 @@ import { databaseOf } from '../support/opened.js';
 /** A holder that could not renew its lease for as long gives it up, in milliseconds. */
 const HELD_MS = 10_000;
 
-/** No instance looks for what waits, or renews its lease, but when it is told to. */
+/** Instances look for pending messages, and renew their leases, only when the test calls them. */
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
 
-/** Two instances on one database; an attempt of the first is under way that its receiver does not answer, the next is answered. */
+/** Two instances on one database; an attempt of the first is under way that its receiver does not answer, the next gets a response. */
 async function underWay() {
   const first = await open({ database: 'file' });
   const { service: second } = await open({ environment: databaseOf(first.service) });
@@ -75,7 +75,7 @@ describe('a lease that is lost while an attempt runs', () => {
     },
   );
 
-  it('before it begins: a process that stood still takes it anew', async () => {
+  it('before it starts: a process that was suspended acquires it again', async () => {
     const { service, clock, deliver, endpointAt, post } = await open();
     const renew = () => service.app.get(Leases).renewAll();
     let renewed = Promise.resolve();

@@ -29,7 +29,7 @@ const HANGING: [what: string, answer: Responder][] = [
 
 // Statements on PostgreSQL have limits by the same timers: one that is under way when their time passes at once is given up, too.
 describe.skipIf(ON_POSTGRES)('an attempt that takes 15 s', () => {
-  it.each(HANGING)('and %s is given up, and told so', async (_, respond) => {
+  it.each(HANGING)('and %s is aborted, with the reason', async (_, respond) => {
     const { post, deliver, endpointAt, endpoint, deliveries } = await open();
     const requested = gate();
     const hanging = await receive((response, received) => {
@@ -52,7 +52,7 @@ describe.skipIf(ON_POSTGRES)('an attempt that takes 15 s', () => {
     expect(await endpoint(id)).toMatchObject({ failures: 1 });
   });
 
-  it('before TLS is agreed on is given up, too', async () => {
+  it('before the TLS handshake is complete is aborted, too', async () => {
     const { post, deliver, endpointAt, deliveries } = await open();
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');

@@ -24,7 +24,7 @@ async function sentTo(respond?: Responder) {
   return receiver;
 }
 
-it('an endpoint that fails is tried again by the schedule, in order, then disabled; others of its client are told', async () => {
+it('an endpoint that fails is retried by the schedule, in order, then disabled; others of its client get an event', async () => {
   const [failing, healthy] = [await receive(respondWith(500)), await receive()];
   const { id } = await endpointAt(failing.url);
   await endpointAt(healthy.url, {}, ['pets.created', 'webhook_endpoint.disabled']);
@@ -78,7 +78,7 @@ it.each([
   ['503 and less than the schedule', 503, '1', 5_000],
   ['503 and nonsense', 503, 'soon', 5_000],
   ['503 and more seconds than there are instants', 503, '9'.repeat(30), DAY],
-])('an endpoint waits as long as Retry-After asks with %s', async (_, code, after, wait) => {
+])('an endpoint waits as long as Retry-After says with %s', async (_, code, after, wait) => {
   const retryAfter = after === 'in an hour' ? new Date(clock.now() + HOUR).toUTCString() : after;
   const receiver = await sentTo(respondWith(code, { 'Retry-After': retryAfter }));
   clock.advance(wait - 1_000);
@@ -150,7 +150,7 @@ it.each([
   },
 );
 
-it('a delivery is made by a 200 whether its body ends or not, and by a few interim responses before the answer', async () => {
+it('a delivery succeeds with a 200 whether its body ends or not, and with a few interim responses before it', async () => {
   const open200 = await receive((response) => response.writeHead(200).write('{"ok":'));
   const interim = await receive((response) => {
     response.writeContinue();
@@ -169,7 +169,7 @@ it('a delivery is made by a 200 whether its body ends or not, and by a few inter
   expect(states.toSorted()).toEqual(['delivered 200', 'delivered 200', 'delivered 204', 'delivered 204']);
 });
 
-it('a connection is closed when something arrives over it after the answer', async () => {
+it('a connection is closed when data arrives after the response', async () => {
   let socket: Socket | null = null;
   await sentTo((response) => {
     ({ socket } = response);
@@ -184,7 +184,7 @@ it('a connection is closed when something arrives over it after the answer', asy
   expect(connection?.bytesWritten).toBeLessThan(5e7);
 });
 
-it('an answer is read for some kilobytes alone', async () => {
+it('only some kilobytes of a response are read', async () => {
   let written = 0;
   const endless = new Readable({
     read() {
@@ -197,7 +197,7 @@ it('an answer is read for some kilobytes alone', async () => {
   expect(written).toBeLessThan(5e7);
 });
 
-it('a message is sent once more at once when the receiver has just closed the connection that was kept open', async () => {
+it('a message is sent again immediately when the receiver has just closed the idle connection', async () => {
   const receiver = await sentTo();
   receiver.respond = (response) => {
     receiver.respond = respondWith(204);
@@ -218,7 +218,7 @@ it('others are not delayed by hundreds of receivers that hang, nor a stop', asyn
   const attempts = (outcome: string) => own.service.metric('petstore_webhook_attempts_total', { outcome });
   for (let n = 0; n < 300; n += 1) await own.endpointAt(`${hanging.url}/${n}`);
   for (let n = 0; n < 20; n += 1) await own.endpointAt(`${healthy.url}/${n}`);
-  // No attempt is given up: behind those that hang, the others would wait for ever, and on no machine is one too slow.
+  // No attempt is given up: behind those that hang, the others would wait forever, and on no machine is one too slow.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   for (const [at, name] of ['First', 'Second'].entries()) {
     await own.post(name);

@@ -22,7 +22,7 @@ describeWith('browser', 'the page of a key holder', () => {
     await page.getByLabel('API key').fill(secret);
     await page.keyboard.press('Enter');
   };
-  it('is there for a browser at /account, and JSON for programs', async () => {
+  it('exists for a browser at /account, and JSON for programs', async () => {
     expect(tab.page.url()).toBe(`${proxy.url}/store/account/`);
     expect(await tab.page.title()).toBe('Sign in · Account');
     const { status, body } = await service.request('GET', '/account');
@@ -33,7 +33,7 @@ describeWith('browser', 'the page of a key holder', () => {
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*trusted-types 'none'$/);
   });
 
-  it('signs in by the keyboard alone, and shows plan, use and plots', async () => {
+  it('signs in with only the keyboard, and shows plan, use and plots', async () => {
     await signIn('pst_test_wrong');
     await tab.page.getByText('(invalid_api_key)').waitFor();
     await tab.page.getByLabel('API key').focus();
@@ -65,7 +65,7 @@ describeWith('browser', 'the page of a key holder', () => {
     await tab.page.locator('.key', { hasText: 'Rotated, expires' }).waitFor();
   });
 
-  it('makes a webhook endpoint of its own, tests it and disables it', async () => {
+  it('creates its own webhook endpoint, tests it and disables it', async () => {
     await tab.button('New endpoint').click();
     await tab.dialog.getByLabel('Address').fill('https://shop.example.com/hooks');
     await tab.dialog.getByLabel('pets.created').check();
@@ -81,7 +81,7 @@ describeWith('browser', 'the page of a key holder', () => {
     await tab.page.getByRole('heading', { name: 'Plan and usage' }).waitFor();
   });
 
-  it('shows its last errors, which no page of another client has', async () => {
+  it('shows its last errors, which no page of another client shows', async () => {
     await service.request('GET', '/v1/pets/77');
     const other = await service.issueKey({ plan: 'pro' });
     await service.request('GET', '/v1/pets/78', { key: other.key });
@@ -114,7 +114,7 @@ describeWith('browser', 'the page of a key holder', () => {
     expect(tab.faults).toEqual([]);
   });
 
-  it('is there when the console is off', async () => {
+  it('exists when the console is off', async () => {
     const off = await openForTest({ environment: { CONSOLE: 'off', ADMIN_ON: 'off' } });
     const page = await fetch(`${off.url}/account`, { headers: { accept: 'text/html' }, redirect: 'follow' });
     expect([page.status, page.url]).toEqual([200, `${off.url}/account/`]);
@@ -122,7 +122,7 @@ describeWith('browser', 'the page of a key holder', () => {
     expect((await fetch(`${off.url}/console/`)).status).toBe(404);
   });
 
-  it('asks nobody else for anything, breaks no rule of its policy, and logs no error', () => {
+  it('requests nothing from other origins, violates no rule of its policy, and logs no error', () => {
     expect([tab.foreign, tab.complaints]).toEqual([[], []]);
   });
 });

@@ -54,7 +54,7 @@ describeWith('browser', 'the console in a real browser', () => {
     expect(await tab.button('Sign out').isVisible()).toBe(false);
   });
 
-  it('signs in by the keyboard alone, and skips to the content', async () => {
+  it('signs in with only the keyboard, and skips to the content', async () => {
     await tab.page.reload();
     await tab.page.getByLabel('Admin key').waitFor();
     await tab.page.keyboard.type(key);
@@ -80,7 +80,7 @@ describeWith('browser', 'the console in a real browser', () => {
     expect(await tab.page.getByLabel('Order').locator(':checked').innerText()).toBe('Most first');
   });
 
-  it('keeps filters in the address, which another tab shows alike', async () => {
+  it('keeps filters in the URL, which another tab shows as well', async () => {
     await tab.page.getByLabel('State').selectOption('');
     await tab.page.getByLabel('Order').selectOption('-name');
     await tab.page.getByLabel('Plan').selectOption('pro');
@@ -123,7 +123,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await order('DELETE', `/admin/clients/${clientId}`);
   });
 
-  it('says of an address that leads nowhere, and of a client that is gone, that this is so', async () => {
+  it('says that an address leads nowhere, or that a client no longer exists', async () => {
     await tab.show('#/nowhere');
     await tab.page.getByRole('heading', { name: 'No such page' }).waitFor();
     await tab.show('#/clients/00000000-0000-4000-8000-000000000000');
@@ -135,7 +135,7 @@ describeWith('browser', 'the console in a real browser', () => {
     expect(await tab.page.getByRole('heading', { name: 'Not found' }).count()).toBe(0);
   });
 
-  it('keeps the key in the tab alone, and never in an address', async () => {
+  it('keeps the key only in the tab, and never in a URL', async () => {
     expect(tab.requested.filter((url) => url.includes(key))).toEqual([]);
     expect(await tab.page.evaluate('[Object.values({ ...localStorage }), document.cookie]')).toEqual([
       [],
@@ -145,7 +145,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByRole('link', { name: 'Corner Pets' }).waitFor();
   });
 
-  it('shows a name as the text that it is, whatever it would be as markup', async () => {
+  it('shows a name as text, whatever markup it contains', async () => {
     for (const name of HOSTILE) await tab.page.getByRole('link', { name, exact: true }).waitFor();
     expect(await tab.page.locator('main script, main img').count()).toBe(0);
   });
@@ -208,7 +208,7 @@ describeWith('browser', 'the console in a real browser', () => {
     expect(new URL(tab.page.url()).hash).toBe('#/clients');
   });
 
-  it('begins at the first page again when something else is looked for, also from the second one', async () => {
+  it('starts at the first page again after another search, also from the second one', async () => {
     await tab.button('Next →').click();
     await tab.page.getByText('Page 2').waitFor();
     await tab.page.getByLabel('Find by name').fill('many');
@@ -241,7 +241,7 @@ describeWith('browser', 'the console in a real browser', () => {
     });
   });
 
-  it('tells that another operator changed the plan meanwhile, and asks again', async () => {
+  it('reports that another operator changed the plan in the meantime, and asks again', async () => {
     await tab.button('Change plan').click();
     await order('PATCH', `/admin/clients/${named.get('Corner Pets')}`, { plan: 'free' });
     await tab.dialog.getByLabel('Plan').selectOption('business');
@@ -273,7 +273,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByRole('heading', { name: 'Corner Pets' }).waitFor();
   });
 
-  it('suspends and resumes a client; Escape leaves it as it is, and gives the focus back', async () => {
+  it('suspends and resumes a client; Escape leaves it unchanged, and returns the focus', async () => {
     await tab.button('Suspend').focus();
     await tab.page.keyboard.press('Enter');
     expect(await isFocused(tab.inDialog('Cancel'))).toBe(true);
@@ -293,7 +293,7 @@ describeWith('browser', 'the console in a real browser', () => {
     });
   });
 
-  it('tells that another operator was first', async () => {
+  it('reports that another operator was first', async () => {
     await tab.button('Suspend').click();
     await order('POST', `/admin/clients/${named.get('Corner Pets')}/suspend`);
     await tab.inDialog('Suspend').click();
@@ -318,7 +318,7 @@ describeWith('browser', 'the console in a real browser', () => {
     expect(await keysOf('Rotating')).toMatchObject([{ label: 'Web shop', scopes: ['pets:read'] }]);
   });
 
-  it('offers what the key may hand on: scopes that it holds, and ends before its own', async () => {
+  it('offers what the key may pass on: scopes that it holds, and expiries before its own', async () => {
     const other = await ConsoleBrowser.open(proxy.url, '/store/console');
     onTestFinished(() => other.close());
     // Not 30 days: within its first second the page, which knows the time by the second, could still offer those.
@@ -447,7 +447,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByText('No such request is stored.').waitFor();
   });
 
-  it('leads from the number of failures to those alone', async () => {
+  it('leads from the number of failures to only those', async () => {
     const today = tab.page.locator('section', { hasText: 'Today, ' });
     await tab.show('#/');
     await today.locator('div', { hasText: 'Other 4xx' }).last().getByRole('link').click();
@@ -481,7 +481,7 @@ describeWith('browser', 'the console in a real browser', () => {
     expect(trail).not.toContain('Erika');
   });
 
-  it('tells who changed what, with details on demand, of all clients or one', async () => {
+  it('shows who changed what, with details on demand, for all clients or one', async () => {
     await tab.show('#/audit');
     const newest = tab.page.locator('.entry', { hasText: 'lifted the ban' }).first();
     await newest.getByText(`lifted the ban of the key ${service.key.slice(0, 13)}… of Test`).waitFor();
@@ -542,7 +542,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.button('Sign out').waitFor();
   });
 
-  it('ends the last admin key by force alone, and then leads back to the sign-in with the reason', async () => {
+  it('revokes the last admin key only by force, and then returns to the sign-in with the reason', async () => {
     const [client] = await order('GET', '/admin/clients?name=Other');
     await tab.show(`#/clients/${client.id}`);
     await tab.button(/^Revoke/).click();
@@ -554,7 +554,7 @@ describeWith('browser', 'the console in a real browser', () => {
     expect(await tab.page.evaluate('({ ...sessionStorage })')).toEqual({});
   });
 
-  it('asks nobody else for anything, breaks no rule of its policy, and logs no error', () => {
+  it('requests nothing from other origins, violates no rule of its policy, and logs no error', () => {
     expect([tab.foreign, tab.complaints]).toEqual([[], []]);
   });
 });

@@ -28,7 +28,7 @@ const PAGES = [
 describeWith('browser', 'the pages for people in a real browser', () => {
   let service: TestService;
   let proxy: PrefixProxy;
-  /** Where the pages are: a prefix is in front of everything, so no address of theirs may begin at the root. */
+  /** Where the pages are: a prefix is in front of everything, so no address of theirs may start at the root. */
   let base: string;
   let browser: Browser;
   const complaints: string[] = [];
@@ -151,7 +151,7 @@ describeWith('browser', 'the pages for people in a real browser', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('show every operation of a document, also with a slash behind, and lead to the other documents', async () => {
+  it('show every operation of a document, also with a trailing slash, and link to the other documents', async () => {
     const page = await open('/docs/');
     await page.locator('.opblock').first().waitFor();
     expect(await page.title()).toBe(service.document.info.title);
@@ -168,7 +168,7 @@ describeWith('browser', 'the pages for people in a real browser', () => {
     expect(new URL(page.url()).hash).toBe('#pet_not_found');
   });
 
-  it('ask for the key in a dialog that keeps the focus, hides the key, and gives the focus back', async () => {
+  it('prompt for the key in a dialog that keeps the focus, hides the key, and returns the focus', async () => {
     const page = await open('/docs');
     // The dialog has a button of this class of its own.
     const button = page.locator('.btn.authorize:not(.modal-btn)');
@@ -251,7 +251,7 @@ describeWith('browser', 'the pages for people in a real browser', () => {
     }
   });
 
-  it('open the deprecated operation by the link that its answers have, with its end and successor', async () => {
+  it('open the deprecated operation by the link in its responses, with its end and successor', async () => {
     const { headers } = await service.request('GET', '/v1/pets/1');
     const [, link = ''] = /<([^>]+)>; rel="deprecation"/.exec(headers.get('link') ?? '') ?? [];
     const page = await open(link);
@@ -265,7 +265,7 @@ describeWith('browser', 'the pages for people in a real browser', () => {
     await expect.poll(top).toBeLessThan(300);
   });
 
-  it('tell refusals by code and prose by section, each open when asked for', async () => {
+  it('link refusals by code and prose by section, each open when linked to', async () => {
     const page = await open('/docs#/Pets/listPets');
     const operation = page.locator('#operations-Pets-listPets');
     await operation.locator('.refusal').first().waitFor();
@@ -283,7 +283,7 @@ describeWith('browser', 'the pages for people in a real browser', () => {
     expect(await text.isVisible()).toBe(true);
   });
 
-  it('ask nobody else for anything, and break no rule of their policy', () => {
+  it('request nothing from other origins, and violate no rule of their policy', () => {
     expect(foreign).toEqual([]);
     expect(complaints.join('\n')).toBe('');
   });

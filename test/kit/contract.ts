@@ -37,7 +37,7 @@ export interface ApiDocument {
 /** Validators of response bodies, each compiled once at first use, because services share documents. */
 const validators = new WeakMap<ResponseObject, ResponseValidator>();
 
-/** Checks responses of the service against its OpenAPI documents. Undeclared members are faults. */
+/** Checks responses of the service against its OpenAPI documents. Undeclared members are errors. */
 export class Contract {
   constructor(readonly documents: readonly ApiDocument[]) {}
 

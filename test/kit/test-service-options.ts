@@ -16,7 +16,7 @@ export interface TestServiceOptions {
   readonly at?: string;
   /** The database: in memory (the default), or a file in a separate folder, which `close()` removes. */
   readonly database?: DatabaseKind;
-  /** Environment variables; they replace those that the kit sets. `LOG_LEVEL: 'error'` shows why a response is 500. */
+  /** Environment variables; they replace those that the kit sets. `LOG_LEVEL: 'error'` shows why a response has the status 500. */
   readonly environment?: Readonly<Record<string, string>>;
   /**
    * Modules to add to the service, as a team adds its own. Services with the same classes share what their documents say; a module that

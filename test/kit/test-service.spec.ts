@@ -96,7 +96,7 @@ it('leaves no database of a service that could not start', async () => {
 describe.each(['memory', 'file'] as const)('the kit, with a database in %s', async (database) => {
   const service = await openForAll({ database });
 
-  it('adds rows of a fixture past the API, each as it was asked for', async () => {
+  it('adds rows of a fixture without the API, each as requested', async () => {
     const [first, sold] = [await service.add(PET), await service.add(PET, { status: 'sold' })];
     expect([first.name, sold.name]).toEqual(['Pet 1', 'Pet 2']);
     const { body } = await service.request('GET', `/v1/pets/${sold.id}`);

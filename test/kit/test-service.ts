@@ -33,7 +33,7 @@ export type { TestResponse, RequestOptions, TestServiceOptions };
 /** A running service with its own database; tests call it over real HTTP. */
 export class TestService {
   /**
-   * Modules that every service has beside those of `open()`. A project that has the service as a dependency names its own in a
+   * Modules that every service has alongside those of `open()`. A project that has the service as a dependency names its own in a
    * setup file of its test runner.
    */
   static modules: readonly Type[] = [];

@@ -137,7 +137,7 @@ async function faultsOf(
 ): Promise<string[]> {
   const dataSource = service.app.get(DataSource);
   const faults: string[] = [];
-  // The page that follows begins by another statement; there is one when the table has enough rows.
+  // The page that follows starts by another statement; there is one when the table has enough rows.
   let next: string | undefined = `${target}&limit=1`;
   for (let page = 1; page <= 2 && next !== undefined; page += 1) {
     const queries: Query[] = [];

@@ -63,7 +63,7 @@ const buildFolders = async (project: string) =>
 const touch = (project: string) => writeFile(join(project, 'src/newer.ts'), '');
 
 describe('a build', () => {
-  it('that fails leaves the one before, says so, and leaves nothing beside it', async () => {
+  it('that fails keeps the previous one, says so, and leaves nothing next to it', async () => {
     const project = await makeProject();
     await build(project);
     const before = await idOf(project);
@@ -92,7 +92,7 @@ describe('a build', () => {
     expect(await buildFolders(project)).toEqual([]);
   });
 
-  it('is made anew by what starts the service when a source is newer, but not in production, or where .env cannot be read', async () => {
+  it('is rebuilt when the service starts and a source is newer, but not in production, or if .env cannot be read', async () => {
     const project = await makeProject();
     await build(project);
     const before = await idOf(project);
@@ -126,7 +126,7 @@ describe('a build', () => {
     expect(await petstore(project)).toMatchObject({ code: 0, stdout: 'It runs.\n', stderr: '' });
   });
 
-  it('made by two at once in a fresh clone is that of the first: who starts on it keeps its files', async () => {
+  it('made by two at the same time in a fresh clone is that of the first: a process that starts from it keeps its files', async () => {
     const project = await makeProject();
     const both = [petstore(project), petstore(project)];
     expect(await Promise.race(both)).toMatchObject({ code: 0 });

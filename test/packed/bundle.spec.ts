@@ -23,7 +23,7 @@ async function responseTo(service: ServiceProcess, line: string, body: string): 
   );
 }
 
-it('the bundle answers as what was compiled alone', async () => {
+it('the bundle responds like the compiled files', async () => {
   const start = async (main: string) => serviceOfTest(await folderOfTest(), {}, join(WITH_CATALOGUE, main));
   const [bundle, source] = await Promise.all([start('dist/bundle/main.js'), start('dist/src/main.js')]);
   for (const [line, body] of [
@@ -62,7 +62,7 @@ it('the code of the bundle has each package once, nothing of the test kit, ASCII
   expect(code).toMatch(/\/\*!/);
 });
 
-/** Runs the built command line in an empty folder; answers what it wrote, and the files that it has loaded. */
+/** Runs the built command line in an empty folder; returns what it wrote, and the files that it has loaded. */
 async function run(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
   const path = await folderOfTest();
   const list = join(path, 'loaded-modules');
@@ -89,7 +89,7 @@ describe('the command line', () => {
     'client create --no-such-option',
     'key verify pst_live_nothing',
     'completion words petstore',
-  ])('loads what tells %s, and nothing of the service', async (call) => {
+  ])('loads what prints %s, and nothing of the service', async (call) => {
     const { packages, count, bytes } = await run(call.split(' '));
     expect(packages).toEqual(new Set());
     expect(count).toBeLessThan(27);
@@ -116,7 +116,7 @@ describe('code that V8 has compiled', () => {
   const list = ['client', 'list', '--json'];
 
   it.skipIf(!('enableCompileCache' in module))(
-    'is kept beside the build, and passed over where it is damaged',
+    'is stored next to the build, and ignored if it is damaged',
     async () => {
       expect((await run(list)).stdout).toBe('[]\n');
       expect(compiledFiles().length).toBeGreaterThan(100);

@@ -88,7 +88,7 @@ async function followGuide(path: string): Promise<void> {
   }
 }
 
-/** Makes a folder a checkout whose changes begin here. */
+/** Makes a folder a checkout whose changes start here. */
 async function asBranch(path: string): Promise<void> {
   const git = (...args: string[]) => run('git', args, { cwd: path });
   await git('init', '--quiet', '--initial-branch=main');
@@ -100,7 +100,7 @@ async function asBranch(path: string): Promise<void> {
 
 const text = (file: string) => readFile(join(project.path, file), 'utf8');
 
-/** Runs a tool of this checkout on the copy; answers what it wrote, and rejects with that when it fails. */
+/** Runs a tool of this checkout on the copy; returns what it wrote, and rejects with that when it fails. */
 async function tool(script: string, ...args: string[]): Promise<string> {
   const path = join(script.startsWith('scripts/') ? project.path : join(ROOT, 'node_modules'), script);
   const { stdout } = await run(process.execPath, [path, ...args], {

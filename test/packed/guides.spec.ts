@@ -55,7 +55,7 @@ const fragmentOf = (heading: string) =>
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
     .replaceAll(' ', '-');
 
-it.each(PAGES)('every link of %s leads to what is there', async (page) => {
+it.each(PAGES)('every link of %s has a target', async (page) => {
   const text = (await read(page)).replaceAll(/```[^]*?```/g, '');
   const broken: string[] = [];
   for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {

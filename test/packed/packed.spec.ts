@@ -16,14 +16,14 @@ const OPTIONAL = {
   'openapi-response-validator': 'the test kit',
   prettier: 'formats what is generated in a checkout',
 };
-/** Addresses to begin at. What their pages load and link to is found. */
+/** Addresses to start at. What their pages load and link to is found. */
 const ADDRESSES = ['/', '/console', '/favicon.ico', '/health/live', '/health/ready', '/robots.txt'];
 const DOCUMENTS = ['/docs/openapi', '/docs/account/openapi', '/docs/admin/openapi'];
 /** The package of an import, static or not, or of a require. */
 const IMPORTED =
   /(?:\b(?:from|import) ["']|\b(?:import|require|requireWhenCalled|createRequire\(import\.meta\.url\)(?:\.resolve)?)\(\s*["'`])((?:@[\w-]+\/)?[\w-][\w.-]*)(?=["'`/])/g;
 
-/** What a project installs for its tests, beside the service. What imports Nest is copied: it must find that of the project. */
+/** What a project installs for its tests, alongside the service. What imports Nest is copied: it must find that of the project. */
 const LINKED = ['@types/node', 'openapi-response-validator', 'vitest'];
 const COPIED = ['@nestjs/testing'];
 
@@ -118,8 +118,8 @@ function pathsIn(text: string, at: string): string[] {
     .map(({ pathname }) => pathname);
 }
 
-describe('what is packed, installed by npm with production dependencies alone', () => {
-  it('has what its package.json names, and nothing of use in a checkout alone', async () => {
+describe('the package, installed by npm with only production dependencies', () => {
+  it('has what its package.json names, and nothing that is only for a checkout', async () => {
     const named = (part: unknown): string[] =>
       typeof part === 'string' ? [part] : Object.values(part as object).flatMap(named);
     const { bin, exports, imports } = manifest;
@@ -253,7 +253,7 @@ describe('what is packed, installed by npm with production dependencies alone', 
   });
 });
 
-it.skipIf(HAS_PETS)('makes no project with a catalogue of animals that it lacks', async () => {
+it.skipIf(HAS_PETS)('creates no project with a catalogue of animals that it lacks', async () => {
   const { code, stderr } = await petstore('new', 'with-pets', '--with-pets');
   expect([code, stderr]).toEqual([
     1,
@@ -290,7 +290,7 @@ describe.skipIf(!HAS_PETS)(`a project that has it as a dependency${why}`, () => 
       await cp(join(ROOT, 'node_modules', name), join(modules, name), { recursive: true });
   });
 
-  it('is made once, in a folder whose name is that of a package', async () => {
+  it('is created once, in a folder whose name is that of a package', async () => {
     expect(await manifestOf(project)).toMatchObject({
       name: 'my-api',
       dependencies: { 'petstore-service': 'file:petstore-service-1.0.0.tgz' },

@@ -279,7 +279,7 @@ describe('a bigint is compared as an integer, also with an expression', () => {
   });
 });
 
-it('a bigint or a large number is stored as an integer, whatever the column', async () => {
+it('a bigint or a large number is stored as an integer, in any column', async () => {
   const id = 2n ** 61n + 1n;
   await accounts.insert({ id, cents: id, note: (2n ** 40n) as unknown as string, ratio: 2 ** 40 });
   await accounts.save({
@@ -304,7 +304,7 @@ it('a Date of query() is the instant that an entity stores', async () => {
   expect(row?.at).toMatch(ON_POSTGRES ? /^(1970-01-01|1969-12-31)T/ : /^1970-01-01 00:00:00.000$/);
 });
 
-describe('a list of computed columns goes on to its end', () => {
+describe('a list of computed columns continues to its end', () => {
   const pages = async (
     page: (request: PageRequest) => Promise<{ ids: bigint[]; next: Position | undefined }>,
     rest: Omit<PageRequest, 'limit'> = {},

@@ -70,7 +70,7 @@ it('the data of a client is exported, without secrets', async () => {
   expect(none.body.code).toBe('client_not_found');
 });
 
-it('a deletion takes the last errors along, also those that another instance has not written yet', async () => {
+it('a deletion also removes the last errors, including those that another instance has not written yet', async () => {
   const { clientId } = await busyClient(other);
   const { clientId: otherId } = await busyClient(other);
   await busyClient();
@@ -80,7 +80,7 @@ it('a deletion takes the last errors along, also those that another instance has
   expect([await errorsOf(clientId), await errorsOf(otherId)]).toEqual([0, 1]);
 });
 
-it('a deletion takes what operators are alerted to along, also what another instance has not written yet', async () => {
+it('a deletion also removes what operators are alerted to, including what another instance has not written yet', async () => {
   const alertsOf = (clientId: string) => service.repository(ClientAlert).countBy({ clientId });
   const { clientId, key } = await service.issueKey({ plan: 'business', scopes: ['pets:read'] });
   const call = async (via: typeof service) => {
@@ -104,7 +104,7 @@ it('errors of clients that were deleted before are swept', async () => {
   expect(await errorsOf(clientId)).toBe(0);
 });
 
-it('who made a change stays known after its own client was deleted, until that is erased', async () => {
+it('the author of a change stays known after its own client was deleted, until that is erased', async () => {
   const { clientId, id, key } = await service.issueKey({ plan: 'business', scopes: ['admin'] });
   await service.request('PATCH', `/admin/clients/${clientId}`, { json: { name: 'Erika' } });
   const json = { name: 'Shop', plan: 'free' };

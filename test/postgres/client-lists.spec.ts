@@ -80,7 +80,7 @@ describe('with 10,000 clients', async () => {
     expect(refused).toBeGreaterThan(20);
   });
 
-  it('the overview names the client that floods first, and the list has those that are refused alone', async () => {
+  it('the overview names the client that floods first, and the list contains only refused ones', async () => {
     const { body } = await request('overview');
     expect(body.clients).toBe(10_004);
     expect(body.refusedMost.map((one: { clientId: string }) => one.clientId)).toEqual([
@@ -111,7 +111,7 @@ describe('with 10,000 clients', async () => {
     expect(await inState('banned')).toBe(0);
   });
 
-  it('lists by plan, name and state, in the order that is asked for, with a total', async () => {
+  it('lists by plan, name and state, in the requested order, with a total', async () => {
     expect((await request('clients?plan=enterprise')).total).toBe('0');
     expect((await request('clients?plan=business&name=client')).total).toBe('1000');
     expect(await namesIn('name=client&sort=-name&limit=2')).toEqual(['Client 9999', 'Client 9998']);
@@ -165,7 +165,7 @@ describe('with 10,000 clients', async () => {
   });
 });
 
-it('lists most refused clients by the index, whatever their number', async () => {
+it('lists most refused clients by the index, for any number of them', async () => {
   const dataSource = service.app.get(DataSource);
   if (dataSource.options.type !== 'sqlite') return;
   const plan = await dataSource.query<{ detail: string }[]>(
@@ -175,7 +175,7 @@ it('lists most refused clients by the index, whatever their number', async () =>
   expect(plan.map(({ detail }) => detail).join('\n')).not.toMatch(/SCAN|TEMP B-TREE/);
 });
 
-it('reads of 10,000 clients no more rows than a page has, where an order or a state selects them', async () => {
+it('reads no more rows of 10,000 clients than a page has, if an order or a state selects them', async () => {
   const dataSource = service.app.get(DataSource);
   if (dataSource.options.type !== 'postgres') return;
   await dataSource.query('ANALYZE');

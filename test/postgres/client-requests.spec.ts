@@ -42,7 +42,7 @@ const requestsOf = (rows: readonly Record<string, unknown>[]) =>
   rows.map(({ operation, outcome, requests, lastHour }) => [operation, outcome, requests, lastHour]);
 
 describe('what came of the requests of a client', () => {
-  it('is counted by key, operation, outcome, minute and day; what has no valid key is of nobody', async () => {
+  it('is counted by key, operation, outcome, minute and day; requests without a valid key belong to no client', async () => {
     const { service, ask: request, usage, get } = await open({ plan: 'free' });
     const { headers } = await get('/v1/pets');
     await get('/v1/pets', { 'if-none-match': headers.get('etag') ?? '' });
@@ -157,7 +157,7 @@ describe('what came of the requests of a client', () => {
     expect((await request('/admin/overview')).traffic[0].withoutKey).toBe(0);
   });
 
-  it('has a metric whose labels are few, and is deleted when it is old', async () => {
+  it('has a metric with few labels, and is deleted when it is old', async () => {
     const { service, flush, usage, get } = await open();
     await get('/v1/pets');
     await get('/v1/pets/9');
@@ -181,7 +181,7 @@ describe('what came of the requests of a client', () => {
   });
 });
 
-it('calls to deprecated operations that an earlier version has counted are kept, in both directions', async () => {
+it('calls to deprecated operations that an earlier version has counted are preserved, in both directions', async () => {
   const { service, usage } = await open();
   const database = service.app.get(DataSource) as Database;
   const isThere = `SELECT 1 FROM schema_migrations WHERE name LIKE 'ClientRequests%'`;

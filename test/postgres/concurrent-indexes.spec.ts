@@ -121,7 +121,7 @@ async function isBuilt(database: Database): Promise<boolean> {
   return (await database.query<{ valid: boolean | null }[]>(VALID))[0]?.valid === true;
 }
 
-it('a migration without a transaction makes an index, is undone and made again', async () => {
+it('a migration without a transaction creates an index, is reverted and run again', async () => {
   const database = await opened(await databaseOfTest(), GadgetsIndex1795500000003);
   expect(await migrate(database)).toEqual([
     'Gadgets1795500000001',
@@ -159,7 +159,7 @@ it('the index of a new table, and one within the transaction of a caller, are pl
 });
 
 describe.runIf(ON_POSTGRES)('on PostgreSQL', () => {
-  /** A database with the table, and a session beside it. */
+  /** A database with the table, and a session alongside it. */
   async function withTable() {
     const url = await databaseOfTest();
     await migrate(await opened(url));
@@ -191,7 +191,7 @@ describe.runIf(ON_POSTGRES)('on PostgreSQL', () => {
     return { url, session, builds, looks: countBuilds, hold };
   }
 
-  it('writes go on while the index is made, and of two instances that start at once one makes it', async () => {
+  it('writes continue while the index is created, and one of two instances that start together creates it', async () => {
     const { url, session, builds, hold } = await withTable();
     const end = await hold();
     const both = await Promise.all([1, 2].map(() => opened(url, GadgetsIndex1795500000003)));
@@ -206,7 +206,7 @@ describe.runIf(ON_POSTGRES)('on PostgreSQL', () => {
   it.each([
     ['createIndex()', GadgetsIndex1795500000003],
     ['SQL', GadgetsSql1795500000003],
-  ])('one that was killed while the server made the index by %s is run again', async (how, migration) => {
+  ])('one that was killed while the server created the index by %s is run again', async (how, migration) => {
     const { url, session, builds, looks: countBuilds, hold } = await withTable();
     for (const isEndedByServer of [true, false]) {
       const end = await hold();
@@ -239,7 +239,7 @@ describe.runIf(ON_POSTGRES)('on PostgreSQL', () => {
     }
   });
 
-  it('a unique index that rows do not allow is not left behind', async () => {
+  it('a unique index that rows do not allow is removed', async () => {
     const { url, session } = await withTable();
     await session.query(`INSERT INTO gadgets (colour) VALUES ('red'), ('red')`);
     const database = await opened(url, Unique1795500000003);
@@ -258,7 +258,7 @@ describe.runIf(ON_POSTGRES)('on PostgreSQL', () => {
     );
   });
 
-  it('SQL within the transaction of a caller makes a plain one, and in a migration with a transaction fails', async () => {
+  it('SQL within the transaction of a caller creates a plain one, and in a migration with a transaction fails', async () => {
     const database = await opened(await databaseOfTest(), GadgetsSql1795500000003);
     await database.transaction(() => migrateInside(database));
     expect(await isBuilt(database)).toBe(true);

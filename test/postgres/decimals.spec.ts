@@ -132,7 +132,7 @@ it.each<[keyof Invoice, Value, unknown]>([
   ['rate', 1.5e-7, '0.00000015'],
   ['rate', '123456789.012345', '123456789.012345'],
   ['weight', 1.25, 1.25],
-])('the decimal %s of %s is read as %s, however it is written', async (property, value, expected) => {
+])('the decimal %s of %s is read as %s, in any notation', async (property, value, expected) => {
   const row = () => ({ weight: 0, [property]: value });
   const ids: bigint[] = [];
   // By itself, by TypeORM, together with others, and as a change.

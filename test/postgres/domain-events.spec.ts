@@ -66,7 +66,7 @@ describe('pet.created', () => {
     ]);
   });
 
-  it('is told once for what is repeated with its Idempotency-Key, and not of what was refused or rolled back', async () => {
+  it('is delivered once for a request repeated with its Idempotency-Key, and not for one that was refused or rolled back', async () => {
     const { own, create } = await open();
     for (let sent = 0; sent < 3; sent += 1)
       await create({ name: 'Rex', categoryId: 1 }, { 'idempotency-key': 'k' });
@@ -86,7 +86,7 @@ describe('pet.created', () => {
   });
 });
 
-it('changes of clients and keys are told by the names of the audit trail', async () => {
+it('changes of clients and keys are published under the names of the audit trail', async () => {
   const { own } = await open();
   const { id } = await own.issueKey();
   await own.app.get(KeyIssuingService).rotate(id, { grace: 0 }, SERVICE_ITSELF);
@@ -109,7 +109,7 @@ describe('an event that is published in a transaction', () => {
     throw new Error('undo');
   };
 
-  it('is told once the outermost is committed, and not if any around it is rolled back', async () => {
+  it('is delivered once the outermost is committed, and not if an outer one is rolled back', async () => {
     const dataSource = service.app.get(DataSource);
     await dataSource.transaction(async (manager) => {
       await dataSource.transaction(async () => publish('inner'));
@@ -135,7 +135,7 @@ describe('an event that is published in a transaction', () => {
     expect(names().toSorted()).toEqual(['in none', 'inner', 'outer']);
   });
 
-  it('is told by what goes on beside a failure only of what is committed', async () => {
+  it('is delivered from work in parallel with a failure only for what is committed', async () => {
     const dataSource = service.app.get(DataSource);
     const pets = dataSource.getRepository(Pet);
     const before = new Set((await pets.find()).map(({ name }) => name));
@@ -162,7 +162,7 @@ describe('an event that is published in a transaction', () => {
     expect(names().toSorted()).toEqual(stored.filter((name) => !before.has(name)).toSorted());
   });
 
-  it('is told at once by what has outlived a commit', async () => {
+  it('is delivered immediately from work that continues after a commit', async () => {
     const dataSource = service.app.get(DataSource);
     const end = gate();
     let lateWork: Promise<void> | undefined;
@@ -177,7 +177,7 @@ describe('an event that is published in a transaction', () => {
 });
 
 describe('a change of a client', () => {
-  it('within a transaction is told of once that is committed, and never when it is rolled back', async () => {
+  it('within a transaction is published once that is committed, and never when it is rolled back', async () => {
     const { own } = await open();
     const clients = own.app.get(ClientsService);
     const suspending = (outcome: () => void) =>

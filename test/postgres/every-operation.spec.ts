@@ -77,7 +77,7 @@ describe.each([
   const ids: Record<string, string> = {};
   const filled = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_all, name: string) => ids[name] ?? '');
 
-  it.each(calls)('%s %s answers %i', async (method, path, expected, json) => {
+  it.each(calls)('%s %s returns %i', async (method, path, expected, json) => {
     const body = json && { json: JSON.parse(filled(JSON.stringify(json))) as object };
     const { status, body: made, text } = await service.request(method, filled(path), body);
     expect([status, text]).toEqual([expected, text]);

@@ -347,7 +347,7 @@ describe('a cursor', () => {
     expect([status, body.details?.[0].code]).toEqual([400, 'broken_cursor']);
   });
 
-  it('goes on behind its row although rows before it are added and removed meanwhile', async () => {
+  it('continues after its row although rows before it are added and removed in the meantime', async () => {
     const visits = service.app.get(DataSource).getRepository(Visit);
     const { body, headers } = await service.request('GET', '/v1/visits?limit=2&sort=-priceCents');
     const next = /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? '';
@@ -360,7 +360,7 @@ describe('a cursor', () => {
 });
 
 describe('soft deletion', () => {
-  it('leaves a row out of lists, whatever their filter and order, until it is restored', async () => {
+  it('leaves a row out of lists with any filter and order, until it is restored', async () => {
     const one: Row = { reason: 'a', state: 'done', startsAt: DAY, priceCents: 1n };
     await store([one, one, one]);
     const visits = service.app.get(DataSource).getRepository(Visit);

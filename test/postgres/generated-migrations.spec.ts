@@ -274,7 +274,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Declares entities beside those of the service. */
+/** Declares entities alongside those of the service. */
 async function declare(...states: Type[]): Promise<void> {
   for (const dataSource of [source, target]) {
     dataSource.setOptions({ entities: [...own, ...states] });
@@ -360,7 +360,7 @@ describe('a generated migration', () => {
     expect(await schemaDifference(target)).toEqual([]);
   });
 
-  it('makes indexes of an existing table apart, while it is written to, and those of a new one with it', async () => {
+  it('creates indexes of an existing table separately, while it is written to, and those of a new one with it', async () => {
     await declare(CheckedGizmo);
     const [first, ...others] = await generate();
     expect([others, first?.transaction]).toEqual([[], undefined]);
@@ -385,7 +385,7 @@ describe('a generated migration', () => {
     await declare();
   });
 
-  it('makes an index apart although foreign keys refer to its table, unless one needs it', async () => {
+  it('creates an index separately although foreign keys refer to its table, unless one needs it', async () => {
     await declare(ColouredGizmo);
     const before = await generate();
     await run('up', before, source, target);
@@ -467,7 +467,7 @@ describe('a generated migration', () => {
     });
   });
 
-  it('gives every column that refers to a key of 64 bits as many', async () => {
+  it('gives every column that refers to a 64-bit key 64 bits', async () => {
     await declare(...HOLDINGS);
     const migration = await generate();
     await run('up', migration, target);

@@ -74,7 +74,7 @@ async function open() {
 }
 
 describe('a POST with an Idempotency-Key', () => {
-  it('is done once and answered the same, status, Location and body, and each time without one', async () => {
+  it('is done once and returns the same status, Location and body, and each time without a key', async () => {
     const { post, pets } = await open();
     const first = await post('k-1');
     expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([201, null]);
@@ -92,7 +92,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await pets()).toBe(3);
   });
 
-  it('is carried out once under 20 parallel duplicates, which are 409 meanwhile and get the answer when they retry', async () => {
+  it('is carried out once under 20 parallel duplicates, which get 409 in the meantime and the response when they retry', async () => {
     const { post, pets } = await open();
     let inProgress = 0;
     const patiently = async (): Promise<TestResponse> => {
@@ -138,7 +138,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await post('k-1', NEW, '/v1/pets', await issue(['pets:read']))).status).toBe(403);
   });
 
-  it('that was refused is kept for nothing: it can be corrected under the same key', async () => {
+  it('that was refused is not stored: it can be corrected under the same key', async () => {
     const { post, pets } = await open();
     expect((await post('k-1', { name: '', categoryId: 1 })).status).toBe(400);
     expect((await post('k-1', NEW)).status).toBe(201);
@@ -225,8 +225,8 @@ describe('an Idempotency-Key that would be ignored', () => {
   });
 });
 
-describe('an operation that fails behind its writes', () => {
-  it('leaves nothing behind with a key, and is carried out when it is retried', async () => {
+describe('an operation that fails after its writes', () => {
+  it('leaves nothing with a key, and is carried out when it is retried', async () => {
     const { post, pets } = await open();
     fail = true;
     expect((await post('k-1', {}, '/v1/litters')).status).toBe(500);

@@ -35,7 +35,7 @@ describe('an int64', () => {
     );
   });
 
-  it('is refused when it is none, whatever the digits', async () => {
+  it('is refused if it is not an int64, with any digits', async () => {
     const outside = fc.oneof(
       fc.bigInt({ min: INT64_MAX + 1n, max: 10n ** 40n }),
       fc.bigInt({ min: -(10n ** 40n), max: INT64_MIN - 1n }),
@@ -49,7 +49,7 @@ describe('an int64', () => {
     );
   });
 
-  it('is exact as an id, in path, database, list, answer and Location', async () => {
+  it('is exact as an id, in path, database, list, response and Location', async () => {
     const id = 2n ** 53n + 1n;
     await service.app
       .get(DataSource)

@@ -77,7 +77,7 @@ function underWay() {
 }
 
 describe('a job', () => {
-  it('runs when it is due, once for all runs that were missed, and is told of in metrics', async () => {
+  it('runs when it is due, once for all runs that were missed, and is counted in metrics', async () => {
     const { service, jobs, clock, runs } = await open();
     await jobs.runDue();
     clock.advance(MINUTE - 1);
@@ -102,7 +102,7 @@ describe('a job', () => {
     );
   });
 
-  it('runs after a restart when it was missed meanwhile', async () => {
+  it('runs after a restart if it was missed in the meantime', async () => {
     const first = await open({ database: 'file' });
     await first.jobs.runDue();
     const second = await open({ environment: databaseOf(first.service), at: '2026-11-21T12:00:00.000Z' });
@@ -161,7 +161,7 @@ describe('a job', () => {
 });
 
 describe('one process at a time', () => {
-  it('runs a job, which never overlaps itself, and what is due, of many that look at the same moment', async () => {
+  it('runs a job that is due, without overlaps, of many that check at the same moment', async () => {
     const [first, second] = await two();
     const { started, release } = underWay();
     const running = first.jobs.run('pets.count');
@@ -182,7 +182,7 @@ describe('one process at a time', () => {
     expect(doing.ran).toEqual(['counted', 'counted', 'counted']);
   });
 
-  it('takes over after 15 s from one that died, by no clock that can be set', async () => {
+  it('takes over after 15 s from one that died, without a clock that can be set', async () => {
     const { service, jobs, clock } = await open();
     const dead = { name: 'job/pets.count', holder: 'dead', beat: 7 };
     await service.repository(Lease).insert(dead);
@@ -264,7 +264,7 @@ describe('a stop', () => {
 });
 
 describe('a database that refuses writes', () => {
-  it('delays jobs until it takes them again', async () => {
+  it('delays jobs until it accepts them again', async () => {
     const { service, jobs, clock } = await open();
     const dataSource = service.app.get(DataSource);
     await jobs.runDue();

@@ -104,7 +104,7 @@ const ALL = [1n, 2n, 3n, 4n, 5n];
 const cages = () => manager.createQueryBuilder(Cage, 'cage');
 const visitors = (query: Rows) => query.leftJoin('cage.visitors', 'visitor');
 
-describe('keysetPage() counts the rows of the list, whatever is joined', () => {
+describe('keysetPage() counts the rows of the list, with any joins', () => {
   it.each<[string, () => Rows]>([
     ['nothing', cages],
     ['a relation to one', () => cages().leftJoinAndSelect('cage.keeper', 'keeper')],

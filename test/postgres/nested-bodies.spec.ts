@@ -31,7 +31,7 @@ it('a body with lines is stored as rows of two tables', async () => {
   expect(await rows()).toEqual([1, 2]);
 });
 
-describe('a fault in a line', () => {
+describe('an error in a line', () => {
   it.each([
     [() => `[${line()},${line().replace('500', '"5"')}]`, ['lines.1.priceCents not_an_integer']],
     [() => `[${line()},${line().replace('500', '-1')}]`, ['lines.1.priceCents out_of_range']],

@@ -60,7 +60,7 @@ const of = (listener: string) =>
   received.filter((line) => line.startsWith(listener)).map((line) => line.split(' ')[1]);
 
 async function open(options: TestServiceOptions = {}) {
-  // In a database in memory, what reads beside a transaction waits for its end.
+  // In a database in memory, what reads alongside a transaction waits for its end.
   const service = await TestService.open({ database: 'file', modules: [ListenersModule], ...options });
   const { app, clock } = service;
   const [events, outbox, store] = [app.get(DomainEvents), app.get(Outbox), app.get(OutboxStore)];
@@ -72,7 +72,7 @@ async function open(options: TestServiceOptions = {}) {
     dataSource,
     store,
     sell,
-    /** Sells in one transaction, so that all are there at once. */
+    /** Sells in one transaction, so that all appear at the same time. */
     sellAll: (sold: readonly (readonly [petId: number, step: string])[]) =>
       dataSource.transaction(async () => {
         for (const one of sold) await sell(...one);
@@ -122,7 +122,7 @@ describe('a durable event', () => {
     });
   });
 
-  it('is kept if and only if the transaction is committed', async () => {
+  it('is stored if and only if the transaction is committed', async () => {
     const before = await dataSource.manager.count(Pet);
     const selling = (step: string, end: () => void) =>
       dataSource.transaction(async (manager) => {
@@ -139,7 +139,7 @@ describe('a durable event', () => {
     expect(await dataSource.manager.count(Pet)).toBe(before + 1);
   });
 
-  it('is refused when it cannot be kept, with the transaction around it', async () => {
+  it('is refused if it cannot be stored, with the transaction around it', async () => {
     const events = service.app.get(DomainEvents);
     await expect(
       dataSource.transaction(() => events.publish(PET_SOLD, { petId: 1n, step: 'x'.repeat(70_000) })),
@@ -171,7 +171,7 @@ describe('a durable event', () => {
 });
 
 describe('a listener that fails', () => {
-  it('is given the event again, later each time, and keeps neither other keys nor other listeners waiting', async () => {
+  it('receives the event again, later each time, and delays neither other keys nor other listeners', async () => {
     let broken = true;
     listeners.mailer = ({ petId }) => petId === 1n && broken && fail();
     for (const [pet, step] of [
@@ -199,7 +199,7 @@ describe('a listener that fails', () => {
     expect(await waiting()).toBe(0);
   });
 
-  it('is given the event again at once when the clock was put back by more than it waits', async () => {
+  it('receives the event again immediately when the clock was set back by more than the delay', async () => {
     let broken = true;
     listeners.mailer = () => broken && fail();
     await sellAll([
@@ -214,7 +214,7 @@ describe('a listener that fails', () => {
     expect(of('mailer')).toEqual(['a', 'a', 'b']);
   });
 
-  it('20 times has the event parked: what follows goes on, until someone retries it', async () => {
+  it('20 times has the event parked: later events continue, until someone retries it', async () => {
     const outcomes = () => Promise.all(['failed', 'parked', 'handled'].map(count));
     const before = await outcomes();
     listeners.mailer = ({ step }) => step === 'a' && fail();
@@ -244,7 +244,7 @@ describe('a listener that fails', () => {
   it.each([
     ['has a NUL', new Error('no\0connection')],
     ['has no text', Object.create(null)],
-  ])('with an error that %s is given the event again, and the other events go on', async (_, error) => {
+  ])('with an error that %s receives the event again, and the other events continue', async (_, error) => {
     listeners.mailer = ({ step }) => {
       if (step === 'a') throw error;
     };
@@ -259,7 +259,7 @@ describe('a listener that fails', () => {
     expect(await waiting()).toBe(0);
   });
 
-  it('with everything is left alone for a while, not tried with all events', async () => {
+  it('with everything is paused for a while, not tried with all events', async () => {
     listeners.mailer = fail;
     await sellAll(Array.from({ length: 60 }, (_, pet) => [pet, String(pet)] as const));
     await deliver();
@@ -340,7 +340,7 @@ describe('different keys', () => {
     expect(await waiting()).toBe(0);
   });
 
-  it('do not wait for one that is slow, however much waits behind it and whenever they come', async () => {
+  it('do not wait for one that is slow, with any number of pending events at any time', async () => {
     const { held } = slowMailer();
     const slow = listeners.mailer;
     listeners.mailer = (sale, delivery) => sale.petId === 1n && slow(sale, delivery);
@@ -365,7 +365,7 @@ describe('different keys', () => {
     expect(of('mailer').filter((step) => step === 'slow')).toHaveLength(110);
   });
 
-  it('are each delivered once, in order, whatever the database refuses meanwhile', async () => {
+  it('are each delivered once, in order, whatever the database refuses in the meantime', async () => {
     let handled = 0;
     listeners.mailer = async () => {
       handled += 1;
@@ -454,7 +454,7 @@ describe('the metrics of what waits', () => {
       ),
     );
 
-  it('tell how many events of each name wait for each listener, known or not, and for how long', async () => {
+  it('show how many events of each name wait for each listener, known or not, and for how long', async () => {
     expect(await gauges('mailer', 'pet.sold')).toEqual([0, 0]);
     listeners.mailer = fail;
     listeners.ledger = ({ step }) => step === 'fed' && fail();
@@ -477,7 +477,7 @@ describe('the metrics of what waits', () => {
     expect((await service.app.get(Metrics).exposition()).text).not.toContain('listener="gone"');
   });
 
-  it('are read from an index alone', async () => {
+  it('are read only from an index', async () => {
     const plan = await planOf(
       dataSource,
       `SELECT listener, event, COUNT(*), MIN(published_at) FROM outbox_events
@@ -491,7 +491,7 @@ describe('the metrics of what waits', () => {
   });
 });
 
-it('what nobody has handled for 90 days is deleted', async () => {
+it('an event that was not handled for 90 days is deleted', async () => {
   listeners.mailer = fail;
   await sell(1, 'a');
   await expect.poll(() => dataSource.manager.count(OutboxEvent)).toBe(1);

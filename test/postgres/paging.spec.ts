@@ -45,7 +45,7 @@ describe('a walk by rel="next"', () => {
       pages += 1;
       if (pages <= 90 && pages % 3 === 0)
         await service.request('POST', '/v1/pets', { json: { name: `Late ${pages}`, categoryId: 1 } });
-      // Somebody writes an animal with an id of their own, before and behind where the walk is.
+      // Somebody writes an animal with their own id, before and behind where the walk is.
       if (pages === 50) await manager.insert(Pet, { id: -5n, name: 'Early', categoryId: 1n, status: 'sold' });
     });
     expect(pages).toBeGreaterThanOrEqual(100);
@@ -67,7 +67,7 @@ describe('a walk by rel="next"', () => {
     expect(new Set(all.map(({ id }) => id)).size).toBe(6);
   });
 
-  it('is linked with the parameters of the list alone, however many are sent', async () => {
+  it('is linked only with the parameters of the list, no matter how many are sent', async () => {
     const target = `/v1/pets?${'"'.repeat(1_500)}&status=sold&color=red&limit=3&${'b&'.repeat(1_500)}`;
     const { headers } = await service.request('GET', target);
     const { next, first } = linksOf(headers.get('link'));

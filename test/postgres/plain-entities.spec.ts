@@ -154,7 +154,7 @@ class ToysModule {}
 
 const service = await openForAll({ modules: [ToysModule] });
 
-it('JsonRows reads the rows of its entity alone, and of those that extend it, where several have one table', async () => {
+it('JsonRows reads only the rows of its entity, and of those that extend it, if several share one table', async () => {
   const { manager } = service.app.get(DataSource);
   for (const one of [Ball, Rope]) await manager.insert(one, { name: one.name });
   const rows = service.app.get(JsonRows);
@@ -193,7 +193,7 @@ it('JsonRows reads a row whose key TypeORM has as a number, and a column that re
   await expect(keysetPage(built(), broken, BY_INT64_ID)).rejects.toMatchObject({ code: 'validation_failed' });
 });
 
-it('TypeORM and the database make what a row does not bring: ids, instants, versions and defaults', async () => {
+it('TypeORM and the database generate what a row lacks: ids, instants, versions and defaults', async () => {
   const kites = service.app.get(DataSource).getRepository(Kite);
   await kites.insert({});
   const made = await kites.save(kites.create({ color: 'blue' }));
@@ -204,7 +204,7 @@ it('TypeORM and the database make what a row does not bring: ids, instants, vers
   );
 });
 
-it('relations refer to generated ids, also to any int64, by the columns that TypeORM makes of them', async () => {
+it('relations refer to generated ids, also to any int64, by the columns that TypeORM creates for them', async () => {
   const { manager } = service.app.get(DataSource);
   const ids = [2n ** 62n + 1n, 2n ** 53n + 1n];
   await manager.insert(
@@ -238,7 +238,7 @@ it('rows are not streamed, which is said', async () => {
   await expect(kites.stream()).rejects.toThrow(/stream.* not supported/i);
 });
 
-it('expired rows are swept, whatever the table and its columns are called', async () => {
+it('expired rows are deleted, with any names of the table and its columns', async () => {
   const orders = service.app.get(DataSource).getRepository(Order);
   await orders.insert([{ year: 2025 }, { year: 2026 }]);
   const sweeper = service.app.get(Sweeper);

@@ -125,7 +125,7 @@ const held: fc.Arbitrary<DeepPartial<Held>> = fc.record({
   }),
 });
 
-/** What an INSERT tells, with the id of its row in place of a number that differs from row to row. */
+/** What an INSERT returns, with the id of its row in place of a number that differs from row to row. */
 function returned({ identifiers, generatedMaps, raw }: InsertResult, id: unknown): unknown {
   const named = (value: unknown): unknown =>
     typeof value === 'bigint' || typeof value === 'number' || typeof value === 'string'
@@ -136,7 +136,7 @@ function returned({ identifiers, generatedMaps, raw }: InsertResult, id: unknown
   return [identifiers, generatedMaps, raw].map(named);
 }
 
-/** Inserts copies of rows, at the same time and each by TypeORM's query builder; answers what was told and is stored of either. */
+/** Inserts copies of rows, at the same time and each by TypeORM's query builder; returns the results and the stored rows of both. */
 async function bothWays<Row extends ObjectLiteral & { id: unknown }>(
   repository: Repository<Row>,
   rows: readonly DeepPartial<Row>[],
@@ -223,7 +223,7 @@ describe('rows of plain values', () => {
   });
 });
 
-/** What an operator may have a table do besides inserting, by a trigger; each acts on names that begin with `odd`. */
+/** What an operator may have a table do besides inserting, by a trigger; each acts on names that start with `odd`. */
 const TRIGGERS = {
   'adds another row': {
     sqlite: `AFTER INSERT ON pets WHEN new.name LIKE 'odd%'
@@ -249,7 +249,7 @@ const TRIGGERS = {
 };
 
 it.each(Object.entries(TRIGGERS))(
-  'animals that are added together are told their own ids beside a trigger that %s',
+  'animals that are added together return their own ids with a trigger that %s',
   async (what, { sqlite, postgres, status }) => {
     const statements = ON_POSTGRES
       ? [
@@ -301,7 +301,7 @@ describe('rows with columns of types that both databases have', () => {
     ['a boolean', { isOpen: true }],
     ['an SQL expression', { isOpen: () => '1 = 1' }],
     ['a day and an hour', { day: '2026-11-26', hour: '11:30:00' }],
-  ])('are stored and told as by TypeORM: %s', async (_, row) => {
+  ])('are stored and returned as by TypeORM: %s', async (_, row) => {
     const of = 'document' in row ? Documented : Both;
     const [together, alone] = await bothWays(service.app.get(DataSource).getRepository<Both>(of), [row, row]);
     expect(together).toEqual(alone);

@@ -7,7 +7,7 @@ import { ClientRequests } from '../../src/auth/usage/client-requests.service.js'
 import { Transactions } from '../../src/database/transactions/transactions.js';
 import { neverRefused } from '../../src/throttling/bans.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
-import { PUT_BANS } from '../../src/throttling/memory/quota-journal.statements.js';
+import { UPSERT_BANS } from '../../src/throttling/memory/quota-journal.statements.js';
 import { runForRows } from '../../src/database/rows-as-json.js';
 import { type TestServiceOptions } from '../kit/test-service.js';
 import { refuseWrites } from '../support/databases.js';
@@ -35,7 +35,7 @@ const DEPRECATED = `SELECT sum(requests) AS calls FROM request_counts
 /** The numbers of a column, in the order of the rows. */
 const numbers = (found: Record<string, unknown>[], column: string) => found.map((row) => Number(row[column]));
 
-it('what cannot be written is kept, and joins what comes, also while the write fails', async () => {
+it('what cannot be written is retained, and written with later changes, also while the write fails', async () => {
   const { service, flush, rows } = await open();
   const transactions = service.app.get(Transactions, { strict: false });
   const perDay: number[] = [];
@@ -59,7 +59,7 @@ it('what cannot be written is kept, and joins what comes, also while the write f
     });
     await flush();
     failing.mockRestore();
-    // Also of writes that the service has begun by itself: they belong to the minute before.
+    // Also of writes that the service has started by itself: they belong to the minute before.
     await Promise.all(counted);
     // Counts of the minute before are out of date then, those of the day before are not.
     service.clock.advance(60_000);
@@ -80,7 +80,7 @@ it('what cannot be written is kept, and joins what comes, also while the write f
   await expect.poll(() => written(DEPRECATED, 'calls')).toEqual(expected);
 });
 
-it('two processes on one database add up; addresses are counted in memory alone', async () => {
+it('two processes on one database add up; addresses are counted only in memory', async () => {
   const one = await open({ database: 'file' });
   const other = await open({ environment: databaseOf(one.service) });
   await one.send(5);
@@ -107,7 +107,7 @@ it('a ban that another process has lifted ends, and is not written back', async 
   expect(numbers(await rows('SELECT banned_until FROM key_bans'), 'banned_until')).toEqual([0]);
 });
 
-it('a ban that begins right after one was lifted holds', async () => {
+it('a ban that starts right after one was lifted holds', async () => {
   const { service, flush } = await open({ plan: 'free' });
   const [apiKey] = (await service.app.get(ApiKeysService).list({ limit: 1 })).items;
   await flush();
@@ -123,7 +123,7 @@ it('a ban that is lifted just before it is written is not written', async () => 
   const { manager } = service.app.get(DataSource);
   const banned = { keyId: 'a', ...neverRefused(), bannedUntil: 5_000_000 };
   const written = async (knownLift: number) => {
-    await runForRows(manager, [{ ...banned, knownLift }], PUT_BANS);
+    await runForRows(manager, [{ ...banned, knownLift }], UPSERT_BANS);
     return numbers(await rows('SELECT banned_until FROM key_bans'), 'banned_until');
   };
   expect(await written(0)).toEqual([5_000_000]);
@@ -132,7 +132,7 @@ it('a ban that is lifted just before it is written is not written', async () => 
   expect(await written(1_000)).toEqual([5_000_000]);
 });
 
-it('a write takes as many clients and bans as there are, whole or not at all', async () => {
+it('a write contains any number of clients and bans, completely or not at all', async () => {
   const { service, rows } = await open();
   const journal = service.app.get(QuotaJournal);
   const strikes = Array.from({ length: 1_300 }, (_, at) => at);

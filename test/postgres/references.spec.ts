@@ -111,7 +111,7 @@ describe.each([
     ['one', () => `"motherId":${NOTHING}`, [fault('motherId')]],
     ['one that may be absent', () => `"motherId":${pet},"fatherId":${NOTHING}`, [fault('fatherId')]],
     ['two at once', () => `"motherId":${NOTHING},"fatherId":-1`, [fault('motherId'), fault('fatherId', -1n)]],
-  ])('is a fault of the field that names it: %s', async (what, more, details) => {
+  ])('is an error of the field that names it: %s', async (what, more, details) => {
     const headers = Object.fromEntries(
       Object.entries(key).map(([name, value]) => [name, `${value}-${what.length}`]),
     );
@@ -146,7 +146,7 @@ it('is not what another violated rule of the table is taken for', async () => {
   expect(status).toBe(500);
 });
 
-it('is told apart row by row, when an animal is deleted while many refer to it', async () => {
+it('is decided row by row, when an animal is deleted while many refer to it', async () => {
   const adds = Array.from({ length: 40 }, (_, at) =>
     service.request('POST', '/v1/litters', { json: litter(`"motherId":${at % 2 === 0 ? pet : 77}`) }),
   );

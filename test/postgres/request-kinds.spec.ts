@@ -22,7 +22,7 @@ const open = () => openForTest({ at: '2026-11-20T12:00:10.250Z', ...ALL });
 const rowsOf = ({ app, clientId }: TestService, lengthMs: number): Promise<number> =>
   app.get(DataSource).getRepository(RequestCount).countBy({ clientId, lengthMs });
 
-/** A process that writes when it is told to alone, as one that was started now. */
+/** A process that writes only when the test calls it, as one that has just started. */
 const processOf = ({ app, clock }: TestService) =>
   new ClientRequests(app.get(Transactions), clock, new Metrics());
 
@@ -105,7 +105,7 @@ describe('the kinds of requests that are counted for a client', () => {
     expect(body.lastUsedAt).toBe('2026-11-20T12:00:10.250Z');
   });
 
-  it('do not grow by methods that no route has, whatever the key gets for them', async () => {
+  it('do not grow by methods that no route has, whatever their response', async () => {
     const service = await openForTest({ plan: 'free' });
     for (const method of ['PURGE', 'LINK', 'UNLINK', 'PROPFIND', 'DELETE', 'PUT'])
       for (let sent = 0; sent < 11; sent += 1)

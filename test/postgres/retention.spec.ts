@@ -83,7 +83,7 @@ it('settings say after how many days the rows of a table go, and no others go', 
   expect(await Promise.all(tables.map(count))).toEqual(before.map((rows) => rows + 1));
 });
 
-it('the audit trail is kept for ever unless a setting says otherwise', async () => {
+it('the audit trail is kept forever unless a setting says otherwise', async () => {
   const { put: insert, count, sweep } = await open();
   const young = await count('audit_entries');
   await insert('audit_entries', 36_000);
@@ -91,7 +91,7 @@ it('the audit trail is kept for ever unless a setting says otherwise', async () 
   expect(await count('audit_entries')).toBe(young + 1);
 });
 
-it('an answer is given again for as long as it is kept', async () => {
+it('a response is repeated for as long as it is stored', async () => {
   const { service } = await open({ IDEMPOTENCY_RETENTION_DAYS: '3' });
   const headers = { 'idempotency-key': 'one' };
   const post = () => service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 }, headers });

@@ -188,7 +188,7 @@ describe('an inserted entity has its own id, or none', () => {
     expect(await users.findOneBy({ id: 40n })).toMatchObject({ email: 'i' });
   });
 
-  it('of other kinds of keys, with what the database makes', async () => {
+  it('of other kinds of keys, with generated values', async () => {
     const other = others.create({ name: 'y' });
     expect((await others.insert(other)).identifiers).toEqual([{ id: other.id }]);
     const more = await others.save([{ name: 'x' }, { name: 'w', size: 9 }]);
@@ -211,7 +211,7 @@ describe('an inserted entity has its own id, or none', () => {
     expect(await seats.countBy({ state: 'sold' })).toBe(2);
   });
 
-  it('beside a trigger that inserts into another table, or leaves rows out', async () => {
+  it('with a trigger that inserts into another table, or leaves rows out', async () => {
     const statements = ON_POSTGRES
       ? [
           `CREATE FUNCTION of_users() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -236,7 +236,7 @@ describe('an inserted entity has its own id, or none', () => {
 });
 
 describe('RETURNING', () => {
-  it('gives rows by query()', async () => {
+  it('returns rows from query()', async () => {
     const query = (sql: string, parameters: unknown[] = []) =>
       manager.query<unknown>(withParameters(sql), parameters);
     expect(await query(`INSERT INTO others (name) VALUES (?), ('r''') RETURNING name, size`, ['q'])).toEqual([
@@ -279,14 +279,14 @@ describe('RETURNING', () => {
       `WITH one AS (SELECT 'q' AS name) INSERT INTO others (name) SELECT name FROM one RETURNING name`,
       [{ name: 'q' }],
     ],
-  ])('gives the same by query() however it is written: %s', async (sql, result) => {
+  ])('returns the same from query() in any notation: %s', async (sql, result) => {
     expect(await manager.query(sql)).toEqual(result);
     await others.clear();
     await others.insert({ name: 'z' });
     expect(await manager.transaction((within) => within.query(sql))).toEqual(result);
   });
 
-  it('gives rows by a query builder', async () => {
+  it('returns rows from a query builder', async () => {
     const inserted = await users
       .createQueryBuilder()
       .insert()
@@ -303,7 +303,7 @@ describe('RETURNING', () => {
     expect(all.raw).toEqual([{ id: String(2n ** 62n + 1n), email: 'o', points: '7' }]);
   });
 
-  it('gives rows of UPDATE and DELETE by a query builder, with exact ids', async () => {
+  it('returns rows of UPDATE and DELETE from a query builder, with exact ids', async () => {
     const id = 2n ** 62n + 1n;
     const notes = () => manager.getRepository(Note).createQueryBuilder();
     await manager.insert(Note, [
@@ -340,7 +340,7 @@ describe('RETURNING', () => {
   });
 });
 
-it('an INSERT of more values than one statement takes inserts them all, in a transaction', async () => {
+it('an INSERT of more values than one statement allows inserts them all, in a transaction', async () => {
   const rows = Array.from({ length: 17_000 }, (_, place) => ({ row: 'B', place, state: `${place}` }));
   const { identifiers } = await manager.transaction((within) => within.insert(Seat, rows));
   expect([identifiers.length, await seats.count()]).toEqual([17_000, 17_000]);

@@ -28,7 +28,7 @@ class TrunkDto {
 
 const service = await openForAll({ modules: [addedTable(Trunk)] });
 
-it('an entity with a schema is read and written there, beside a table of the same name', async () => {
+it('an entity with a schema is read and written there, next to a table of the same name', async () => {
   const { manager } = service.app.get(DataSource);
   if (ON_POSTGRES) {
     await manager.query('CREATE TABLE trunks (id bigserial PRIMARY KEY, name varchar)');

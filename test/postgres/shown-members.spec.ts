@@ -377,7 +377,7 @@ describe('a result that lacks a member which its DTO requires', () => {
     expect([status, Object.keys(JSON.parse(text)[0])]).toEqual([200, expect.arrayContaining(['nickname'])]);
   });
 
-  it('is told in the log, once', async () => {
+  it('is logged once', async () => {
     await request('GET', '/one');
     const lines = warned.mock.calls.map(([line]: unknown[]) => String(line));
     const ofOne = lines.filter((line) => line.startsWith('The response of one '));

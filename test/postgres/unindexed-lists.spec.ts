@@ -57,7 +57,7 @@ describe('unindexedLists', () => {
     ['visits_state_starts_at', /state=.*sort=startsAt.*(TEMP B-TREE|Sort|no search)/],
     ['visits_price_cents', /maxPriceCents=/],
     ['visits_reason', /reasonPrefix=/],
-  ])('tells what is missing without the index %s', async (index, expected) => {
+  ])('reports what is missing without the index %s', async (index, expected) => {
     const dataSource = service.app.get(DataSource);
     const [{ sql }] = (await dataSource.query(
       ON_POSTGRES

@@ -44,7 +44,7 @@ async function add(key?: string): Promise<unknown[]> {
 }
 
 it.each([undefined, 'k-2'])(
-  'a value that must be unique and is taken is answered 409, with the key %o too, and nothing is kept of it',
+  'a value that must be unique and is taken gets 409, with the key %o too, and nothing of it is stored',
   async (key) => {
     expect(await add(`first ${key}`.replace(' ', '-'))).toEqual([201, null]);
     expect(await add(key)).toEqual([409, 'already_exists']);
@@ -61,7 +61,7 @@ it('of ten at once that want the same value, one has it', async () => {
   ]);
 });
 
-it('an index over an expression is named, however long the name of its function is', async () => {
+it('an index over an expression is named, with a function name of any length', async () => {
   const dataSource = service.app.get(DataSource);
   const isPostgres = dataSource.options.type === 'postgres';
   const long = isPostgres ? 'the_name_of_an_animal_without_its_upper_case' : 'lower';
@@ -78,7 +78,7 @@ it('an index over an expression is named, however long the name of its function 
   expect(await refused).toEqual([`index 'pets_by_name'`]);
 });
 
-it('a refusal of the database by a name with the words of an outage is none', async () => {
+it('an error of the database that contains the words of an outage is not one', async () => {
   const dataSource = service.app.get(DataSource);
   await dataSource.query('CREATE UNIQUE INDEX ssl_certificate ON pets (name)');
   onTestFinished(() => dataSource.query('DROP INDEX ssl_certificate'));
@@ -87,7 +87,7 @@ it('a refusal of the database by a name with the words of an outage is none', as
   expect(await insert().catch(uniqueViolation)).toEqual(['pets.name']);
 });
 
-it('a reference to what is not there is answered 409', async () => {
+it('a reference to a missing row gets 409', async () => {
   const { status, body, text } = await service.request('POST', '/v1/sevenths/keys', { json: {} });
   expect([status, body.code]).toEqual([409, 'reference_conflict']);
   expect(text).not.toMatch(/FOREIGN|SQLITE|INSERT/);

@@ -33,7 +33,7 @@ function describeUsage(environment: TestServiceOptions['environment'] = {}): voi
     return { service, adminKey, send, usage };
   }
 
-  it('shows both windows, last use and days as they stand', async () => {
+  it('shows both windows, last use and days as they are', async () => {
     const { service, send, usage } = await open();
     await send(7);
     expect(await usage()).toMatchObject({
@@ -66,7 +66,7 @@ function describeUsage(environment: TestServiceOptions['environment'] = {}): voi
     expect((await usage(3)).days.map(({ requests }: { requests: number }) => requests)).toEqual([0, 2, 7]);
   });
 
-  it('tells who still calls what is deprecated, by day, and of nobody else', async () => {
+  it('shows who still calls deprecated operations, by day, and nobody else', async () => {
     const { service, adminKey, usage } = await open();
     const deprecatedCalls = async () => {
       await service.app.get(ClientRequests).flush();

@@ -107,7 +107,7 @@ describe('a message', () => {
     expect((await pending)?.body).toMatchObject({ code: 'webhook_endpoint_not_found' });
   });
 
-  it('is not written while nobody subscribes, and is for who does before the request begins', async () => {
+  it('is not written while nobody subscribes, and is for those who do before the request starts', async () => {
     const { post, deliver, endpointAt, manager } = all;
     const receiver = await receive();
     await post('Nobody');
@@ -187,7 +187,7 @@ describe('a message', () => {
     },
   );
 
-  it('costs its transaction the same, however many subscribe: deliveries are made after it, or before an endpoint is changed', async () => {
+  it('costs its transaction the same, for any number of subscribers: deliveries are created after it, or before an endpoint is changed', async () => {
     const { service, manager, endpointAt, clock } = silent;
     for (let n = 0; n < 20; n += 1) await endpointAt(NOWHERE);
     await addAll(silent, 12);
@@ -203,7 +203,7 @@ describe('a message', () => {
     expect(await manager.count(WebhookDelivery)).toBe(20 * 12);
   });
 
-  it('of one id is written once, and for one client alone where that is asked', async () => {
+  it('of one id is written once, and only for one client if requested', async () => {
     const { service, messages, deliver, endpointAt } = all;
     const first = await receive();
     await endpointAt(first.url);
@@ -219,7 +219,7 @@ describe('a message', () => {
 });
 
 describe('an endpoint', () => {
-  it('that fails gets the rest in order when it answers again', async () => {
+  it('that fails gets the rest in order when it responds again', async () => {
     const { post, deliver, endpointAt, endpoint, clock, service } = all;
     const receiver = await receive(respondWith(503));
     const { id } = await endpointAt(receiver.url);
@@ -235,7 +235,7 @@ describe('an endpoint', () => {
     expect(await endpoint(id)).toMatchObject({ failures: 0, failingSince: null, dueAt: 0n });
   });
 
-  it('that is disabled by 410 is told why', async () => {
+  it('that is disabled by 410 shows why', async () => {
     const { post, deliver, endpointAt, endpoint } = all;
     const { id } = await endpointAt((await receive(respondWith(410))).url);
     await post('Gone');
@@ -296,8 +296,8 @@ it('messages and their deliveries are deleted after WEBHOOK_RETENTION_DAYS, and 
   expect((await deliveries()).map(({ id }) => id > (last?.id ?? 0n))).toEqual([true]);
 });
 
-it('what waits is read from an index, however much was delivered', async () => {
-  // Of a database of its own: which index is read depends on what is in it.
+it('pending messages are read from an index, no matter how many were delivered', async () => {
+  // Of its own database: which index is read depends on what is in it.
   const { manager } = await open();
   const first = FIRST.replace('?1', `'x'`);
   for (const sql of [WAITING_ENDPOINTS, BACKLOG, first]) {

@@ -102,7 +102,7 @@ describe('one of a resource that is changed', async () => {
   });
 
   describe('the entity tag of a state', () => {
-    it('is one, whether POST, GET or PATCH answers it', async () => {
+    it('is the same from POST, GET and PATCH', async () => {
       const { path, tag } = await made();
       expect(tag).toMatch(/^"[\w-]{22}"$/);
       const got = await service.request('GET', path);
@@ -114,7 +114,7 @@ describe('one of a resource that is changed', async () => {
       expect([again.headers.get('etag'), again.text]).toEqual([changed.headers.get('etag'), changed.text]);
     });
 
-    it('is answered 304 by GET and HEAD when the client has it from a write', async () => {
+    it('returns 304 from GET and HEAD when the client has it from a write', async () => {
       const { path, tag } = await made();
       for (const method of ['GET', 'HEAD']) {
         const headers = { 'if-none-match': tag };
@@ -152,7 +152,7 @@ describe('one of a resource that is changed', async () => {
       ['no closing quote', (tag: string) => tag.slice(0, -1)],
       ['a list with something else', (tag: string) => `${tag}, foo`],
       ['* in a list', (tag: string) => `*, ${tag}`],
-    ])('that is malformed is a 400 with its name, whatever else is wrong: %s', async (_case, fieldOf) => {
+    ])('that is malformed gets 400 with its name, whatever else is wrong: %s', async (_case, fieldOf) => {
       const { path, tag } = await made();
       const headers = { 'if-match': fieldOf(tag) };
       const malformed = ['If-Match malformed_entity_tag'];
@@ -185,7 +185,7 @@ describe('one of a resource that is changed', async () => {
       expect((await change('"other"')).status).toBe(200);
     });
 
-    it('of a resource that is not there is 404', async () => {
+    it('of a missing resource returns 404', async () => {
       const { status, body } = await patch('/v1/visits/999999', {});
       expect([status, body.code]).toEqual([404, 'visit_not_found']);
     });
@@ -254,7 +254,7 @@ describe('one of a resource that is changed', async () => {
       ['application/merge-patch+json; charset=latin1', 415],
       ['application/json-patch+json', 415],
       ['text/plain', 415],
-    ])('of the type %s is answered %i', async (type, expected) => {
+    ])('of the type %s returns %i', async (type, expected) => {
       const { path } = await made();
       const { status, headers, body } = await patch(path, {}, { 'content-type': type });
       expect(status).toBe(expected);
@@ -270,7 +270,7 @@ describe('one of a resource that is changed', async () => {
   });
 
   describe('DELETE', () => {
-    it('answers 204 without a body, and then the resource is gone', async () => {
+    it('returns 204 without a body, and then the resource no longer exists', async () => {
       const { path, tag } = await made();
       const headers = { 'if-match': tag };
       const { status, text, headers: responseHeaders } = await service.request('DELETE', path, { headers });
@@ -291,7 +291,7 @@ describe('one of a resource that is changed', async () => {
   });
 
   describe('with an Idempotency-Key', () => {
-    it('a PATCH is done once and answered the same, tag included, although its If-Match is old by then', async () => {
+    it('a PATCH is done once and returns the same, tag included, although its If-Match is outdated by then', async () => {
       const { path, tag } = await made();
       const headers = { 'if-match': tag, 'idempotency-key': `patch ${path}` };
       const first = await patch(path, { reason: 'Check' }, { ...headers, 'idempotency-key': `p${path}` });
@@ -304,7 +304,7 @@ describe('one of a resource that is changed', async () => {
       expect((await service.request('GET', path)).body.reason).toBe('Later');
     });
 
-    it('a DELETE is done once and answered 204 again; a POST with its Location and ETag', async () => {
+    it('a DELETE is done once and returns 204 again; a POST with its Location and ETag', async () => {
       const { path } = await made();
       const headers = { 'idempotency-key': `d${path}` };
       for (const replayed of [null, 'true']) {

@@ -41,7 +41,7 @@ describe('the drill of docs/operations/backup.md', () => {
 
     const restored = await folder.shell(`${restore}\n${migrate}\n${doctor}`);
     expect(restored).toEqual({ code: 0, output: expect.stringContaining('Start the service.') as string });
-    // All animals are asked for at once, which a busy machine would refuse.
+    // All animals are requested at the same time, which a busy machine would refuse.
     const again = await folder.start({ MAX_EVENT_LOOP_LAG_MS: '0', MAX_REQUESTS_IN_FLIGHT: '0' });
     for (const id of [before[0] ?? 0, before.at(-1) ?? 0])
       expect(await folder.find(again, id)).toEqual([200, `Animal ${writer.ids.indexOf(id)}`]);
@@ -65,7 +65,7 @@ async function sixADay(folder: BackupFolder) {
   };
 }
 
-/** Starts a service, which uses three requests up, backs up, uses up the rest, and restores; answers the next request. */
+/** Starts a service, which uses three requests up, backs up, uses up the rest, and restores; returns the next request. */
 async function respondAfterRestore(environment: NodeJS.ProcessEnv) {
   const folder = await BackupFolder.make();
   const send = await sixADay(folder);
@@ -104,10 +104,10 @@ describe('a restore', () => {
   });
 });
 
-describeWith('redis-server', 'a restore beside Redis', () => {
+describeWith('redis-server', 'a restore with Redis', () => {
   it('has the quotas of Redis, which no restore undoes', async () => {
     const redis = await RedisServer.ofTest();
-    // A machine that is busy is no fault of Redis.
+    // A busy machine is not a failure of Redis.
     const { answered: responses } = await respondAfterRestore({
       REDIS_URL: redis.url,
       REDIS_TIMEOUT_MS: '500',

@@ -14,7 +14,7 @@ beforeEach(async () => void (folder = await folderOfTest()));
 const json = (...args: string[]) => jsonHere(folder, args);
 
 describe('the petstore command', () => {
-  it('answers the version of package.json', async () => {
+  it('prints the version of package.json', async () => {
     const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     for (const flag of ['--version', '-V'])
       expect(await petstore(folder, [flag])).toMatchObject({
@@ -24,7 +24,7 @@ describe('the petstore command', () => {
       });
   });
 
-  it('exits 0 with its help, 2 for a call that is none, and 1 where it is refused', async () => {
+  it('exits 0 with its help, 2 for an invalid call, and 1 if it is refused', async () => {
     const help = await petstore(folder, ['--help']);
     expect([help.code, help.stdout]).toEqual([0, expect.stringMatching(/^Usage: petstore/)]);
     const none = await petstore(folder, ['client', 'feed']);
@@ -33,7 +33,7 @@ describe('the petstore command', () => {
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/PORT: "x" is not allowed/)]);
   });
 
-  it('tells what is pending of the database and changes nothing; migrate applies it', async () => {
+  it('shows the pending migrations and changes nothing; migrate applies them', async () => {
     const declared = await openDataSource({ databaseUrl: 'sqlite::memory:' });
     const names = declared.migrations
       .map(({ constructor }) => constructor.name)

@@ -20,7 +20,7 @@ it('a start without a server for PostgreSQL says so, and gives up in time', asyn
 const FASTER = 20;
 
 describeWith('faketime', 'a start whose PostgreSQL does not come', () => {
-  it('waits for a minute and exits with 75, by which a supervisor tells it from a wrong setting', async () => {
+  it('waits for a minute and exits with 75, which a supervisor can distinguish from a wrong setting', async () => {
     const startedAt = performance.now();
     const databaseUrl = `postgres://petstore@127.0.0.1:${await freePort()}/petstore`;
     const starting = serviceOfTest(await folderOfTest(), {

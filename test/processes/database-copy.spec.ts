@@ -134,7 +134,7 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
     ]);
   });
 
-  it('begins anew where the one before was refused for a row, which left nothing', async () => {
+  it('starts again if the previous one was refused for a row, which left nothing', async () => {
     const file = await sourceWith(
       petsUpTo(3),
       'UPDATE kinds SET small = 7',

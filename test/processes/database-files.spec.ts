@@ -68,7 +68,7 @@ class Shop {
     await expect.poll(isReady, { interval: 50 }).toBe(expected);
   }
 
-  /** What the log tells of the database, but for what it tells of a busy machine. */
+  /** The log lines about the database, except those about a busy machine. */
   warnings(): string[] {
     return this.service.warnings.filter((msg) => !/write lock|Old rows/.test(msg));
   }
@@ -106,7 +106,7 @@ async function commit(file: string, name: string): Promise<void> {
 }
 
 describe('a database behind a link', () => {
-  it('is read anew after a commit of another process, through a chain of links and a folder that is one', async () => {
+  it('is read again after a commit of another process, through a chain of links and a linked folder', async () => {
     const { folder, file, key } = await prepare('real/a.sqlite');
     symlinkSync('real', join(folder, 'folder'));
     symlinkSync('second', join(folder, 'link'));
@@ -162,7 +162,7 @@ const FAULTS: readonly (readonly [
 
 describe('a service whose database', () => {
   it.each(FAULTS)(
-    'is not the one that was opened says so and answers nothing from it: %s',
+    'is not the one that was opened is reported, and nothing is served from it: %s',
     async (_, make, undo) => {
       const { folder, file, key } = await prepare();
       const backup = join(folder, 'backup.sqlite');
@@ -203,7 +203,7 @@ describe('a service whose database', () => {
     const shop = await Shop.open(folder, file, key);
     // All but the first page, whose change would be noticed without reading what is damaged.
     writeFileSync(file, readFileSync(file).fill(0xff, PAGE_BYTES), { flag: 'r+' });
-    // The service and SQLite have it in memory, until something is committed and the key is looked up anew.
+    // The service and SQLite have it in memory, until something is committed and the key is looked up again.
     await expect.poll(async () => (await shop.request('GET', '/v1/pets')).status).toBe(503);
     const refused = { status: 503, retryAfter: expect.stringMatching(/^[1-9]/), body: UNAVAILABLE };
     for (let sent = 0; sent < 20; sent += 1)

@@ -137,7 +137,7 @@ describe('compose.yaml', () => {
     expect([code, stdout + stderr]).toEqual([0, expect.any(String)]);
   });
 
-  it('sets what the service understands, and asks for the password', () => {
+  it('sets what the service understands, and requires the password', () => {
     const { services } = yaml('docker/compose.yaml') as {
       services: Record<string, { environment: Record<string, string> }>;
     };
@@ -180,7 +180,7 @@ describe('the manifests for Kubernetes', () => {
     return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
   };
 
-  /** The faults of these manifests, by the types of the API. */
+  /** The errors of these manifests, by the types of the API. */
   async function faultsByType(manifests: readonly Manifest[]): Promise<string> {
     const path = await folderOfTest();
     const sources = manifests.map((manifest, at) => {
@@ -214,7 +214,7 @@ describe('the manifests for Kubernetes', () => {
   });
 
   it.skipIf(spawnSync('kubectl', ['version', '--client']).status !== 0)(
-    'stop all pods for the maintenance mode, and no backup begins then',
+    'stop all pods for the maintenance mode, and no backup starts then',
     async () => {
       const manifests = (await rendered('kubernetes-maintenance')).filter(
         ({ kind }) => kind !== 'PodMonitor',
@@ -280,7 +280,7 @@ describe('the systemd units', () => {
   const missing =
     spawnSync('systemd-analyze', ['--version']).status === 0 ? undefined : 'systemd is not installed';
 
-  it.skipIf(missing)('has no fault that systemd finds', async () => {
+  it.skipIf(missing)('has no error that systemd finds', async () => {
     const folder = join(ROOT, 'deploy/systemd');
     const units = (await readdir(folder)).filter((file) => /\.(?:service|timer)$/.test(file));
     const { code, stderr } = await run('systemd-analyze', [
@@ -401,7 +401,7 @@ describe('the systemd units', () => {
     ]);
   });
 
-  it('make a backup and tell when, by the lines that systemd runs', async () => {
+  it('make a backup and show when, with the commands that systemd runs', async () => {
     const [folder, exporter] = [await folderOfTest(), await folderOfTest()];
     const unit = readFileSync(BACKUP, 'utf8');
     const lines = [...unit.matchAll(/^ExecStart(?:Post)?=\+?\/bin\/sh -c '(.+)'$/gm)].map(([, line = '']) =>

@@ -20,7 +20,7 @@ async function usedPort(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-describe('doctor on a store without faults', () => {
+describe('doctor on a store without errors', () => {
   it('looks at Node.js, the settings, ports, clock, permissions and all else, and changes nothing', async () => {
     const path = await folderOfTest();
     await petstore(path, ['db', 'migrate']);
@@ -32,7 +32,7 @@ describe('doctor on a store without faults', () => {
     const checks =
       'node declarations settings ports database integrity migrations entities permissions disk processes plans clock redis';
     expect(new Set(findingsIn(stdout).map(({ check }) => check))).toEqual(new Set(checks.split(' ')));
-    // A journal of another kind would have its files beside it.
+    // A journal of another kind would have its files alongside it.
     expect(await readdir(join(path, 'data'))).toEqual(before);
   });
 
@@ -148,7 +148,7 @@ it('doctor, and the start, find a file of settings that every user may read in p
   expect(await last()).toMatchObject({ check: 'permissions', state: 'skipped' });
 });
 
-it('doctor tells every wrong setting as a finding, with names that are probably misspelt', async () => {
+it('doctor reports every wrong setting as a finding, with names that are probably misspelled', async () => {
   const environment = { PORT: 'x', LOG_LEVEL: 'loud', DATABSE_URL: 'secret' };
   const { code, stdout } = await petstore(await folderOfTest(), ['doctor', '--json'], environment);
   expect(code).toBe(1);
@@ -172,7 +172,7 @@ describe.skipIf(NO_SMALL_DISK)('on a full disk', () => {
     expect(await finding(path, 'disk')).toMatchObject({ state: 'wrong' });
   });
 
-  it('doctor beside the service says that no writes are taken, and the command line and the next start name the disk', async () => {
+  it('doctor alongside the service says that writes are refused, and the command line and the next start name the disk', async () => {
     const path = await smallDisk();
     const service = await serviceOfTest(path);
     await fill(path);

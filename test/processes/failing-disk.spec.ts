@@ -18,7 +18,7 @@ interface Fault {
   readonly expected: RegExp;
 }
 
-/** Makes a fault, in which writes are refused and reads are not and nothing acknowledged is lost; answers what the log told. */
+/** Makes a fault, in which writes are refused and reads are not and nothing acknowledged is lost; returns what was logged. */
 async function warningsDuring({
   folder,
   environment = { NODE_ENV: 'production' },

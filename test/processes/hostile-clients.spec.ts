@@ -43,7 +43,7 @@ async function settled(before: number): Promise<void> {
 }
 
 describe('a client that never reads', () => {
-  it('and asks 600 times for a large page on each of 20 connections leaves nothing behind', async () => {
+  it('and requests a large page 600 times on each of 20 connections leaves nothing behind', async () => {
     expect(await innocent()).toBe(200);
     const before = descriptors();
     const memory = residentMiB();
@@ -105,7 +105,7 @@ describe('a client that sends thousands of requests at once', () => {
     expect(respondedMeanwhile).toBeLessThan(3_000);
   });
 
-  it('does not keep others from connecting, however many do the same', async () => {
+  it('does not keep others from connecting, no matter how many do the same', async () => {
     const burst = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\n${withKey()}\r\n`.repeat(40);
     const { hostname, port } = new URL(service.url);
     let responses = 0;
@@ -128,7 +128,7 @@ describe('a client that sends thousands of requests at once', () => {
 });
 
 describe('clients that come at once while the service does something else', () => {
-  it('are all let in: as many as the kernel keeps for a server, not the 511 that Node asks for', async () => {
+  it('are all accepted: as many as the kernel queues for a server, not the 511 that Node requests', async () => {
     const backlog = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
     const clients = Math.min(1_000, backlog);
     let connected: Socket[] = [];
@@ -148,7 +148,7 @@ describe('clients that come at once while the service does something else', () =
 });
 
 describe('clients that use up all descriptors', () => {
-  it('keep only new ones out, and nobody once they are gone', async () => {
+  it('exclude only new ones, and nobody once they are closed', async () => {
     const held = await open();
     const limit = (nofile: string) =>
       execFileSync('prlimit', ['--pid', `${service.pid}`, `--nofile=${nofile}`]);
@@ -173,7 +173,7 @@ describe('clients that use up all descriptors', () => {
 });
 
 describe('what was carried out', () => {
-  it('is logged, though its client did not wait for the answer', async () => {
+  it('is logged, although its client did not wait for the response', async () => {
     const socket = await open();
     const id = 'gone-before-the-answer';
     const body = '{"name":"Left","categoryId":1}';

@@ -9,7 +9,7 @@ import { folderOfTest, serviceOfTest, ServiceProcess } from '../support/service-
 
 const REQUESTS = 40;
 
-it('kill -9 between the write and the answer, and a retry: every animal is there exactly once', async () => {
+it('kill -9 between the write and the response, and a retry: every animal exists exactly once', async () => {
   const path = await folderOfTest();
   const { key } = await clientWithKey(path);
   const dataSource = await dataSourceOfTest(`sqlite:${join(path, 'data/petstore.sqlite')}`);
@@ -39,7 +39,7 @@ it('kill -9 between the write and the answer, and a retry: every animal is there
     service.signal('SIGKILL');
     await Promise.all(sent);
   }
-  // The kills came between writes and answers, or this would prove nothing.
+  // The kills came between writes and responses, or this would prove nothing.
   expect(unanswered).toBeGreaterThan(0);
   expect(responses.size).toBeLessThan(REQUESTS);
 

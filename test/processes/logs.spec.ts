@@ -94,7 +94,7 @@ async function startWithLines() {
 }
 
 describe('JSON lines', () => {
-  it('tell requests apart without the key, have the level of the status and the ids of a well-formed trace', async () => {
+  it('distinguish requests without the key, have the level of the status and the ids of a well-formed trace', async () => {
     const { path, service, key, requests } = await startWithLines();
     const request = (to: string, id: string, more: object = {}, authorization = `Bearer ${key}`) =>
       statusOf(service.url + to, { authorization, 'x-request-id': id, ...more });
@@ -106,7 +106,7 @@ describe('JSON lines', () => {
     await onFile(join(path, 'data/petstore.sqlite'), 'DROP TABLE pets');
     const get = (headers: string) =>
       `GET /v1/pets?${headers.length} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${headers}\r\n`;
-    // Sent at once: the second waits for the first, and begins when that has ended.
+    // Sent at the same time: the second waits for the first, and starts when that has ended.
     await sendRaw(
       service.url,
       get(`traceparent: ${TRACEPARENT}\r\nX-Request-Id: traced\r\n`) +
@@ -167,7 +167,7 @@ it('a log that is opened to append may be copied and cut at any time: it goes on
 });
 
 describe('a log that cannot be written', () => {
-  it('because the disk is full touches no request, is told once, and does not hold the end up', async () => {
+  it('because the disk is full affects no request, is reported once, and does not delay the exit', async () => {
     const { url, ended, complaints } = await startOn({ file: '/dev/full' });
     for (let sent = 0; sent < 100; sent += 1) expect(await statusOf(`${url}/favicon.ico`)).toBe(200);
     await expect.poll(complaints).toContain('ENOSPC');

@@ -111,7 +111,7 @@ async function served(environment: NodeJS.ProcessEnv) {
 
 describe('the alerts', () => {
   it.each(alerts)(
-    '$alert has a section of docs/operations/monitoring.md that tells what to do',
+    '$alert has a section of docs/operations/monitoring.md that says what to do',
     ({ alert, annotations }) => {
       const [page, anchor] = annotations.runbook_url.split('#');
       expect(page).toBe('{{ $externalLabels.runbooks }}/monitoring.md');
@@ -144,7 +144,7 @@ describeWith('postgres-server', 'on PostgreSQL with Redis, where it has all metr
     expect(sunset).toBe(Date.parse('2030-12-05T00:00:00Z') / 1_000);
   });
 
-  it('the service shows every metric and label that alerts and dashboard ask for', async () => {
+  it('the service exposes every metric and label that alerts and dashboard query', async () => {
     const { scrape } = await served({ ...withRedis(), DATABASE_URL: postgres.url });
     expect(metricIn(await scrape(), 'petstore_build_info')).toBe(1);
     expect(metricIn(await scrape(), 'petstore_database_up')).toBe(1);

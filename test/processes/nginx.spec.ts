@@ -22,7 +22,7 @@ function linksOf(header: string | string[] | undefined): Record<string, string> 
   return links;
 }
 
-/** The code of the Error body, which says the status of the answer. */
+/** The code of the Error body, which says the status of the response. */
 function codeOf({ status, body }: NginxResponse): unknown {
   const error = JSON.parse(body) as { code: unknown; status: unknown };
   expect(error.status).toBe(status);
@@ -51,7 +51,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
     );
   });
 
-  it('the proxy of Compose hands requests to all instances, and answers itself when none is left', async () => {
+  it('the proxy of Compose passes requests to all instances, and responds itself when none is left', async () => {
     const start = async () => serviceOfTest(await folderOfTest(), { TRUST_PROXY: '1' });
     const services = [await start(), await start()];
     const nginx = await Nginx.start(composeSite(services.map(({ url }) => url)));
@@ -126,7 +126,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
     });
 
     it.runIf(prefix === '')(
-      'whatever nginx itself refuses on a site of its own has the Error body',
+      'everything that nginx itself refuses on its own site has the Error body',
       async () => {
         const head = (line: string, more = '') => `${line} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
         const cases: [raw: string, status: number, code: string][] = [
@@ -163,7 +163,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
       },
     );
 
-    it('every address that an answer names leads back through nginx', async () => {
+    it('every URL in a response leads back through nginx', async () => {
       const resolve = (target: string, from: string) => {
         const { href, origin, pathname, search } = new URL(target, nginx.url + from);
         expect(origin, href).toBe(nginx.url);
@@ -244,7 +244,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
         }
     });
 
-    it('answers with the Error body itself while no instance responds, and says when to retry', async () => {
+    it('responds with the Error body itself while no instance responds, and says when to retry', async () => {
       await service.stop();
       const { status, headers, body } = await nginx.requestRaw(`${prefix}/v1/pets`);
       expect([status, headers['retry-after'], headers['content-type'], JSON.parse(body)]).toEqual([

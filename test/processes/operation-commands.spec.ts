@@ -15,7 +15,7 @@ beforeAll(async () => {
   return () => service.stop().then(remove);
 });
 
-describe('beside a server, with ADMIN_ON=off and without Redis', () => {
+describe('alongside a server, with ADMIN_ON=off and without Redis', () => {
   it('every command for an operation works, but for one that lifts a ban, and the server logs none', async () => {
     const run = (line: string) => jsonHere(folder, line.split(' '), ENVIRONMENT);
     const { id: client, key } = await run('client create --name Shop --plan pro --issue-key');
@@ -75,7 +75,7 @@ describe('beside a server, with ADMIN_ON=off and without Redis', () => {
       'audit export',
       ...lines.map((line) => line.split(' ', 2).join(' ')),
     ]);
-    expect(operationsOf(ADMIN_DOCUMENT).filter(({ words }) => !called.has(words))).toEqual([]);
+    expect(operationsOf(ADMIN_DOCUMENT).filter(({ command: words }) => !called.has(words))).toEqual([]);
     expect(service.lines.filter(({ msg }) => msg.includes('/admin'))).toEqual([]);
   });
 });

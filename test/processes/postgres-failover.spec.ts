@@ -109,7 +109,7 @@ describeWith('postgres-server', 'a failover after which the old PostgreSQL lives
     expect(await ready()).toBe(200);
     await expect.poll(() => sessionsOf(old)).toEqual([]);
     await expect.poll(() => sessionsOf(standby)).toEqual(sessions);
-    // A busy machine may also be told of as late to connect.
+    // A busy machine may also be logged as a late connection.
     expect(logged.filter((line) => /^PostgreSQL .* (?:written|writes)/.test(line))).toEqual([
       expect.stringContaining('cannot be written'),
       expect.stringContaining('accepts writes again'),

@@ -14,11 +14,11 @@ const run = promisify(execFile);
 
 /** Within this time a refusal must come, in milliseconds. */
 const REFUSED_WITHIN_MS = 5_000;
-/** The same once the service knows of the trouble. */
+/** The same once the service knows of the failure. */
 const KNOWN_WITHIN_MS = 1_000;
 /** How long keys are remembered at most, in milliseconds: later their look-ups need connections, too. */
 const KEYS_CACHED_MS = 1_000;
-/** Connections of the service, and those of a process beside them: for its locks, for snapshots, and for a try. */
+/** Connections of the service, and those of a process alongside them: for its locks, for snapshots, and for a try. */
 const [POOL, OUTSIDE_THE_POOL] = [3, 3];
 
 /** What is sent while something is wrong. */
@@ -64,7 +64,7 @@ const backAgain = async () => {
   await expect.poll(statuses).toEqual([200, 200, 201, 201, 200]);
 };
 
-/** Four clients that add animals; answers the ids that were acknowledged. */
+/** Four clients that add animals; returns the ids that were acknowledged. */
 function writing() {
   const acknowledged: number[] = [];
   const wrong: Response[] = [];
@@ -116,11 +116,11 @@ interface Failure {
   readonly name: string;
   readonly start: () => unknown;
   readonly end: () => unknown;
-  /** What is refused at once when the service knows of it; undefined where each request finds out anew. */
+  /** What is refused immediately when the service knows of it; undefined where each request finds out again. */
   readonly refused?: 'all' | 'writes';
   /** Whether requests hang in it, so that its end must come after those that hang were refused. */
   readonly hangs?: boolean;
-  /** How the log tells that it begins and that it is over, once each. */
+  /** The log lines at its start and at its end, once each. */
   readonly logged?: readonly [string, string];
 }
 const AWAY = ['does not respond:', 'responds again'] as const;
@@ -286,7 +286,7 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
     },
   );
 
-  it('ended its sessions goes on: reads are asked again', async () => {
+  it('ended its sessions continues: reads are sent again', async () => {
     const before = linesWith(AWAY[0]);
     for (let times = 0; times < 2; times += 1) {
       await server.endSessions();
@@ -323,7 +323,7 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
     await backAgain();
   });
 
-  describe('answers no commit, and whose network', () => {
+  describe('confirms no commit, and whose network', () => {
     it('has lost the connection of one that hangs: nobody waits for that any more', async () => {
       onTestFinished(releaseCommits);
       await holdCommits();

@@ -53,7 +53,7 @@ describeWith('postgres', 'two instances on one PostgreSQL and one Redis', () => 
     expect(await jsonHere(folder, ['client', 'list', '--name', 'Demo'], environment)).toHaveLength(1);
   });
 
-  it('answer no list from before a write that was acknowledged by any of them', async () => {
+  it('return no list from before a write that any of them acknowledged', async () => {
     const path = '/v1/pets?limit=100&status=pending';
     const stale: string[] = [];
     for (let round = 0; round < 60; round += 1) {
@@ -64,7 +64,7 @@ describeWith('postgres', 'two instances on one PostgreSQL and one Redis', () => 
     expect(stale).toEqual([]);
   });
 
-  it('answer no list from before what one acknowledged that was killed right after it', async () => {
+  it('return no list from before a write that one acknowledged right before it was killed', async () => {
     const path = '/v1/pets?limit=100&status=sold';
     const acknowledged: string[] = [];
     const dying = await ServiceProcess.start(folder, environment);
@@ -82,7 +82,7 @@ describeWith('postgres', 'two instances on one PostgreSQL and one Redis', () => 
     expect(acknowledged.length).toBeGreaterThanOrEqual(6);
   });
 
-  it('answer no list from before a write while Redis is away, nor after it has come back empty', async () => {
+  it('return no list from before a write while Redis is down, nor after it has returned empty', async () => {
     const path = '/v1/pets?limit=100&status=sold';
     const written = async (by: ServiceProcess) => {
       const name = randomUUID();

@@ -11,7 +11,7 @@ const HOUR = 3_600;
 /** That of a third ban: a slow machine must not outlast it. */
 const BAN_SECONDS = HOUR;
 
-/** A started service whose clock can be set, beside the machine's, which nobody touches. */
+/** A started service whose clock can be set, alongside the machine's, which nobody touches. */
 async function open() {
   const path = await folderOfTest();
   const { set: setClock, environment } = await fakeClock(path);
@@ -19,7 +19,7 @@ async function open() {
   return { path, setClock, start };
 }
 
-/** What is answered; `at` is when by the service's clock, in ms since the Unix epoch, to the second. */
+/** The response; `at` is when by the service's clock, in ms since the Unix epoch, to the second. */
 async function request(service: ServiceProcess, key: string) {
   const { status, headers, body } = await service.request('GET', '/v1/pets?limit=1', { key });
   return {

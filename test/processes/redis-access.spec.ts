@@ -47,7 +47,7 @@ describeWith('redis-server', 'the way to a Redis with TLS and a password', () =>
     await expect.poll(() => redis.command('-n', '3', 'ZCARD', 'petstore:quota:beats')).toBe('1');
   });
 
-  it('that is wrong is told at the start, in a line that says what to do and no password', async () => {
+  it('that is wrong is reported at the start, in a line that says what to do and contains no password', async () => {
     const { output } = await started({ REDIS_URL: `redis://shop:wrong-secret@127.0.0.1:${redis.port}` });
     expect(output).toMatch(
       /Redis cannot be used \(WRONGPASS .*\. Check the user and the password in REDIS_URL; .*percent-encode special characters\); this instance counts quotas on its own/,
@@ -55,7 +55,7 @@ describeWith('redis-server', 'the way to a Redis with TLS and a password', () =>
     expect(output).not.toContain('wrong-secret');
   });
 
-  it('and a password that it does not ask for are used without a word of the client in the log', async () => {
+  it('and a password that it does not require are used without a log line of the client', async () => {
     const service = await started({
       NODE_ENV: 'production',
       REDIS_URL: `redis://:needless@127.0.0.1:${redis.port}`,
@@ -113,7 +113,7 @@ describeWith('redis-server', 'the way to a Redis with TLS and a password', () =>
         /DB index is out of range\. Check the number of the database in REDIS_URL/,
       ],
       ['a host that is none', () => place('redis://absent.invalid'), /Check the host in REDIS_URL/],
-    ])('is told wrong: %s', async (_, of, why) => {
+    ])('is reported as wrong: %s', async (_, of, why) => {
       await expect(checkRedis(of())).rejects.toThrow(why);
     });
   });

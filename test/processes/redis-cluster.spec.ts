@@ -45,7 +45,7 @@ describeWith('redis-server', 'on a Redis Cluster', () => {
     });
   });
 
-  it('is asked by a URL of a single server: the reason is told', async () => {
+  it('is used with a URL of a single server: the reason is logged', async () => {
     await expect(
       checkRedis({ url: `redis://127.0.0.1:${cluster.nodes[0]?.port}`, ca: null }),
     ).rejects.toThrow(/MOVED|CROSSSLOT/);

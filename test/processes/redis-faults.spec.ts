@@ -13,7 +13,7 @@ import { folderOfTest, petstore } from '../support/service-process.js';
 
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 10);
 const LIMIT = 400;
-/** What Redis may take to answer here, in milliseconds: a machine that is busy is no fault that a test has asked for. */
+/** What Redis may take to answer here, in milliseconds: a busy machine is not a failure that the test causes. */
 const PATIENT_MS = 1_000;
 /** Longest pause between two attempts to come back, and time for a machine that is busy, in milliseconds. */
 const BACK_WITHIN = { timeout: 60_000, interval: 20 };
@@ -50,7 +50,7 @@ async function open(url: string): Promise<Instance> {
   return { store, clock, metric };
 }
 
-/** A Redis of its own, and so many instances that know of each other. */
+/** A Redis of its own, and the given number of instances that know of each other. */
 async function together(count: number, ...options: string[]) {
   const server = await RedisServer.ofTest(...options);
   const instances: Instance[] = [];
@@ -95,7 +95,7 @@ const requestOf = (client: string, keyId = 'key'): QuotaRequest => ({
   ],
 });
 
-/** Sends requests to the instances in turn; answers how many were admitted, and how long the slowest took in ms. */
+/** Sends requests to the instances in turn; returns how many were admitted, and how long the slowest took in ms. */
 async function send(instances: readonly Instance[], client: string, times: number, now = NOW) {
   let admitted = 0;
   let slowestMs = 0;
@@ -108,12 +108,12 @@ async function send(instances: readonly Instance[], client: string, times: numbe
   return { admitted, slowestMs };
 }
 
-/** Sends enough requests to each instance to use up what it admits; answers how many times the limit was admitted. */
+/** Sends enough requests to each instance to use up what it admits; returns how many times the limit was admitted. */
 async function useUp(instances: readonly Instance[], client = 'a'): Promise<number> {
   return (await send(instances, client, 2 * LIMIT * instances.length)).admitted / LIMIT;
 }
 
-/** Is refused once a second until the key is banned; answers when that was and when the ban ends. */
+/** Is refused once a second until the key is banned; returns when that was and when the ban ends. */
 async function earnBan({ store }: Instance, client: string) {
   await send([{ store } as Instance], client, LIMIT);
   for (let now = NOW; ; now += 1_000) {
@@ -199,7 +199,7 @@ const OUTAGES = process.env['PETSTORE_TEST_WHOLE'] === undefined ? 3 : 10;
 
 describeWith('redis-server', 'when Redis', () => {
   it.each(FAULTS)(
-    '$name, no more than the bound is admitted, no request waits, and two lines tell',
+    '$name, no more than the bound is admitted, no request waits, and two lines are logged',
     async ({ start, end, forgets, options = [] }) => {
       const { server, instances } = await together(2, ...options);
       const lines = listen();
@@ -267,8 +267,8 @@ describeWith('redis-server', 'when Redis', () => {
   });
 });
 
-describeWith('redis-server', 'a client gets so many times its limit in a window:', () => {
-  it('2 where Redis fails and returns with its data, whichever instances are asked', async () => {
+describeWith('redis-server', 'a client gets this multiple of its limit in a window:', () => {
+  it('2 if Redis fails and returns with its data, for requests to any instances', async () => {
     const { server, instances } = await together(3, ...DURABLE);
     const [one] = instances as [Instance];
     let times = await useUp([one], 'a');
@@ -363,7 +363,7 @@ describeWith('redis-server', 'a ban', () => {
       expect(await bannedUntil(instance, 'a', now + MINUTE_MS)).toBeUndefined();
   });
 
-  it('that was lifted does not begin again', async () => {
+  it('that was lifted does not start again', async () => {
     const { server, instances } = await together(2, ...DURABLE);
     const [one, other] = instances as [Instance, Instance];
     const { now } = await earnBan(other, 'a');

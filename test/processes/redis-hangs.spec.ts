@@ -54,7 +54,7 @@ async function outcome(work: Promise<unknown>): Promise<string> {
   return Promise.race([ended, late]).finally(() => clearTimeout(timer));
 }
 
-describeWith('redis-server', 'nothing waits for ever for a Redis', () => {
+describeWith('redis-server', 'nothing waits forever for Redis', () => {
   let redis: RedisServer;
   let proxy: NetworkProxy;
   let tls: NetworkProxy;

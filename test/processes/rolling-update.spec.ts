@@ -17,7 +17,7 @@ const BETWEEN_STOPS = 80;
 /** A little longer than nginx sends an instance nothing that was down, in milliseconds. */
 const EXCLUDED_MS = 11_000;
 
-/** Clients that add animals and list them in turn, each when its last answer is there. */
+/** Clients that add animals and list them in turn, each when its last response is there. */
 function shopping(nginx: Nginx, key: string) {
   const refused: string[] = [];
   const added = new Set<string>();

@@ -27,7 +27,7 @@ async function knownClient(plan = 'pro') {
   return { client, id, ask: request };
 }
 
-it('a server that runs beside the command line on one SQLite file learns of each order', async () => {
+it('a server that runs alongside the command line on one SQLite file notices each change', async () => {
   const { client, id, ask: request } = await knownClient();
   const business = '"minute";q=1000;w=60, "day";q=100000;w=86400';
   // The order counts as given when its process has ended.
@@ -52,7 +52,7 @@ it('the command line sees what the server counts: both windows, the last use, th
     readonly lastUsedAt: string | null;
     readonly days: readonly { readonly requests: number }[];
   }
-  // A minute that turns in between begins anew.
+  // A minute that turns in between starts again.
   const isSeen = async () => {
     await request();
     const { windows, lastUsedAt, days }: Seen = await json('client', 'show', client);

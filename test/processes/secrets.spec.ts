@@ -6,7 +6,7 @@ import { freePort } from '../support/free-port.js';
 import { petstoreHere } from '../support/petstore-here.js';
 import { folderOfTest, petstore, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 
-it('no key stands in database files, logs, audit trail or metrics, whatever is done with it', async () => {
+it('no key appears in database files, logs, audit trail or metrics, whatever is done with it', async () => {
   const path = await folderOfTest();
   const environment = { LOG_LEVEL: 'trace' };
   const service = await serviceOfTest(path, environment);
@@ -100,15 +100,15 @@ it('no key stands in database files, logs, audit trail or metrics, whatever is d
     }
   }
   for (const [place, text] of Object.entries(places)) expect(holdsApiKey(text), place).toBe(false);
-  // The database holds what signs webhooks; nothing else does, and no answer but the one that made it.
+  // The database holds what signs webhooks; nothing else does, and no response but the one that made it.
   expect(hooks.every((secret) => secret.startsWith('whsec_'))).toBe(true);
   for (const secret of hooks) expect((places.logs + metrics + output.join()).includes(secret)).toBe(false);
-  // What was answered may repeat to a caller what it sent; the audit trail and the lists may not.
+  // A response may repeat to a caller what it sent; the audit trail and the lists may not.
   expect(output.slice(-4).some(holdsApiKey)).toBe(false);
   expect([...keys].every((key) => new RegExp(API_KEY_PATTERN).test(`key=${key};`))).toBe(true);
 });
 
-it('no password stands in what the service and its commands say of an address, line breaks in it or none', async () => {
+it('no password appears in messages of the service and its commands about an address, with or without line breaks in it', async () => {
   const path = await folderOfTest();
   const nobody = `127.0.0.1:${await freePort()}`;
   for (const password of ['SECRET', 'SECRET\n', 'a/b@SECRET']) {

@@ -30,7 +30,7 @@ const MOMENTS: Record<string, (path: string, output: string) => boolean> = {
   'when the key is printed': (_, output) => demoKeyIn(output) !== '',
 };
 
-/** Kills a first start as soon as the moment has come; answers what it has printed. */
+/** Kills a first start as soon as the moment has come; returns what it has printed. */
 async function firstStartKilled(
   path: string,
   isReached: (path: string, output: string) => boolean,
@@ -130,7 +130,7 @@ describe('SIGHUP', () => {
     expect((await service.stop()).stdout).not.toContain('SIGHUP');
   });
 
-  it('stops the service when its terminal is gone', async () => {
+  it('stops the service when its terminal is closed', async () => {
     const path = await folderOfTest();
     const main = join(SERVICE, 'dist/bundle/main.js');
     const log = join(path, 'log');
@@ -224,7 +224,7 @@ describe('a first start', () => {
     expect(await clientsIn(path)).toHaveLength(1);
   });
 
-  it('makes one of two that begin at once on one new file, of which one serves', async () => {
+  it('creates one of two that start at the same time on one new file, of which one serves', async () => {
     const path = await folderOfTest();
     const starts = await Promise.allSettled([serviceOfTest(path), serviceOfTest(path)]);
     const services = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));

@@ -12,7 +12,7 @@ async function start(environment: NodeJS.ProcessEnv = {}) {
   return { service, key: service.demoKey, path };
 }
 
-/** Sends a GET on a connection of the agent; answers its status and `Connection`, or the code of its error. */
+/** Sends a GET on a connection of the agent; returns its status and `Connection`, or the code of its error. */
 function get(
   url: string,
   agent: Agent,
@@ -30,7 +30,7 @@ function get(
   });
 }
 
-/** What the log says when a stop begins. */
+/** What the log says when a stop starts. */
 const STOPPING = 'finishing the requests in flight';
 
 /** When a line of the log with a text was written. */
@@ -39,7 +39,7 @@ function timeOf(output: string, text: string): number {
   return Date.parse(/"time":"([^"]+)"/.exec(line)?.[1] ?? '');
 }
 
-/** A request that adds an animal, whose body of so many bytes is yet to be sent. */
+/** A request that adds an animal, whose body of the given number of bytes is yet to be sent. */
 function posting({ url }: ServiceProcess, key: string, length: number): ClientRequest {
   const headers = {
     authorization: `Bearer ${key}`,
@@ -50,7 +50,7 @@ function posting({ url }: ServiceProcess, key: string, length: number): ClientRe
 }
 
 describe('a stop', () => {
-  it('tells every client that is served that its connection ends, and resets none', async () => {
+  it('announces to every served client that its connection ends, and resets none', async () => {
     const { service } = await start();
     const agents = Array.from({ length: 32 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
     const clients = agents.map(async (agent) => {
@@ -80,7 +80,7 @@ describe('a stop', () => {
     await expect(status('/health/live')).rejects.toThrow('fetch failed');
   });
 
-  it('answers the request in flight, and refuses new ones', async () => {
+  it('completes the request in flight, and refuses new ones', async () => {
     const { service, key } = await start();
     const body = '{"name":"Last","categoryId":1}';
     const slow = posting(service, key, body.length);
@@ -92,7 +92,7 @@ describe('a stop', () => {
     await service.request('GET', '/health/live');
     const stopped = service.stop('SIGTERM');
     await expect.poll(() => service.output).toContain(STOPPING);
-    // On new connections: one that is kept, or not accepted yet, may still bring a request when the stop begins.
+    // On new connections: one that is kept, or not accepted yet, may still bring a request when the stop starts.
     const anew = () => get(service.url, new Agent());
     await expect.poll(anew).toEqual({ failed: 'ECONNREFUSED' });
     slow.end(body.slice(5));
@@ -121,7 +121,7 @@ describe('a process that is paused serves what has arrived in time when it conti
   const post = (key: string) =>
     `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${PET.length}\r\n\r\n${PET}`;
 
-  /** A connection that has sent this, and on which so many responses have arrived. */
+  /** A connection that has sent this, and on which the given number of responses have arrived. */
   async function connected({ url }: ServiceProcess, sent: string, responses: number) {
     const connection = listening(url);
     connection.socket.write(sent);
@@ -140,7 +140,7 @@ describe('a process that is paused serves what has arrived in time when it conti
     }
   }
 
-  it('on kept connections, though a stop closes idle ones', async () => {
+  it('on reused connections, although a stop closes idle ones', async () => {
     const { service, key } = await start();
     const idle = await Promise.all(Array.from({ length: 8 }, () => connected(service, HEALTH, 1)));
     const stopped = service.stop('SIGTERM');

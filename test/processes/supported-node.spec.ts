@@ -36,13 +36,13 @@ describe('a Node.js that does not run the service', () => {
     });
   });
 
-  it.each(ENTRANCES)('is none that %s refuses if it is at a bound', (script, argument) => {
+  it.each(ENTRANCES)('is not refused by %s if it is at a bound', (script, argument) => {
     expect(runOn('20.19.0', script, [argument])).toMatchObject({ status: 0, stderr: '' });
   });
 });
 
 // 22.12 itself runs everything, but tools of development name 22.13.
-it('a dist that was copied alone is refused in one sentence, and not looked around for ever', async () => {
+it('a dist that was copied alone is refused in one sentence, without an endless search', async () => {
   const path = await folderOfTest();
   cpSync(join(ROOT, 'dist/bundle'), join(path, 'dist/bundle'), { recursive: true });
   const { status, stderr } = spawnSync(process.execPath, [join(path, 'dist/bundle/main.js')], {

@@ -32,7 +32,7 @@ async function untilKnown(services: readonly TestService[]): Promise<void> {
 /** Whose quota two such instances tell of. */
 const CLIENT = { plan: 'enterprise', limits: { perMinute: 10, perDay: 1_000 } } as const;
 
-/** Adds an endpoint that is told of an event; answers what it is told, in order, once both instances have written it. */
+/** Adds an endpoint that subscribes to an event; returns its messages, in order, once both instances have written them. */
 async function messagesOf(event: string, services: readonly [TestService, TestService]) {
   const [one] = services;
   const url = 'https://shop.example.com/';
@@ -54,7 +54,7 @@ async function messagesOf(event: string, services: readonly [TestService, TestSe
 }
 
 describeWith('redis-server', 'what two instances find out that count in one Redis', () => {
-  it('of the shares of a quota is told once for each window, whichever of them reaches it', async () => {
+  it('of the shares of a quota is sent once for each window, whichever of them reaches it', async () => {
     const { one, other, services } = await twoInstances(CLIENT);
     const messages = await messagesOf('quota.threshold', services);
     const shares = async () =>
@@ -80,7 +80,7 @@ describeWith('redis-server', 'what two instances find out that count in one Redi
     ]);
   });
 
-  it('of a ban is told once, though both refuse the key', async () => {
+  it('of a ban is sent once, although both refuse the key', async () => {
     const { one, other, services } = await twoInstances(CLIENT);
     const messages = await messagesOf('api_key.banned', services);
     const keyId = ((await one.request('GET', '/account')).body as { key: { id: string } }).key.id;
@@ -95,7 +95,7 @@ describeWith('redis-server', 'what two instances find out that count in one Redi
 });
 
 describeWith('redis-server', 'the bound of two instances on reads of the account', () => {
-  it('is one, uses up nothing, and is kept to when Redis is away', async () => {
+  it('is shared, uses up nothing, and still applies when Redis is down', async () => {
     const scopes = ['account', 'pets:read'];
     const { redis, one, other, services } = await twoInstances({ plan: 'free', scopes });
     const reads = async (times: number) => {
@@ -132,7 +132,7 @@ describeWith('redis-server', 'the bound of two instances on reads of the account
 });
 
 describeWith('redis-server', 'of two instances, while Redis is away,', () => {
-  it('one admits half of a quota, says so, and bans nobody who asks for more', async () => {
+  it('one admits half of a quota, says so, and bans nobody who requests more', async () => {
     const { redis, one, other, services } = await twoInstances(CLIENT);
     await untilKnown(services);
     await hammer(one, 10, one.key);

@@ -66,7 +66,7 @@ function updates(kind: StoreKind, more: (opened: () => UpdateDrill) => void): vo
     return [status, headers.get('x-ratelimit-remaining'), (body as { code?: string }).code];
   };
 
-  it('begins with rows in every table', async () => {
+  it('starts with rows in every table', async () => {
     before = await drill.rows();
     const empty = Object.entries(before).filter(([, rows]) => rows.length === 0);
     expect(empty.map(([table]) => table)).toEqual(EMPTY[kind]);
@@ -77,7 +77,7 @@ function updates(kind: StoreKind, more: (opened: () => UpdateDrill) => void): vo
     expect(lostRows(before, await drill.rows())).toEqual([]);
   });
 
-  it('starts beside what a killed process left, with the settings of its deployment', async () => {
+  it('starts with the files that a killed process left, with the settings of its deployment', async () => {
     service = await drill.start(settingsOf(DEPLOYMENT[kind]));
     expect((await service.request('GET', '/health/ready', { key: null })).status).toBe(200);
     expect(service.warnings).toEqual([]);
@@ -96,7 +96,7 @@ function updates(kind: StoreKind, more: (opened: () => UpdateDrill) => void): vo
     expect(await remainingOf('Shop')).toEqual([200, String((facts.remaining.Shop ?? 0) - 1), undefined]);
   });
 
-  it.each(facts.asked)('answers as before: $what', async ({ name, path, status, text }) => {
+  it.each(facts.asked)('responds as before: $what', async ({ name, path, status, text }) => {
     // Newer errors are above.
     const whole = path.endsWith('/requests') ? `${path}?limit=100` : path;
     const now = await get(name, whole);
@@ -127,7 +127,7 @@ function updates(kind: StoreKind, more: (opened: () => UpdateDrill) => void): vo
   });
 
   it.each(facts.asked.filter(({ headers, path }) => headers.etag && path.startsWith('/v1/')).slice(0, 5))(
-    'answers a conditional request with the tag that f1645ebd gave: $what',
+    'responds to a conditional request with the tag that f1645ebd sent: $what',
     async ({ name, path, headers: { etag = '' }, text }) => {
       const now = await get(name, path, { 'if-none-match': etag });
       expect([
@@ -137,7 +137,7 @@ function updates(kind: StoreKind, more: (opened: () => UpdateDrill) => void): vo
     },
   );
 
-  it('answers a retry of a POST with the response that is stored', async () => {
+  it('responds to a retry of a POST with the stored response', async () => {
     const { key, json, body, location } = facts.idempotent;
     const post = (idempotencyKey: string, pet: object) =>
       service.request('POST', '/v1/pets', {
@@ -154,7 +154,7 @@ function updates(kind: StoreKind, more: (opened: () => UpdateDrill) => void): vo
     expect([made.status, idOf(made.text) > idOf(body)]).toEqual([201, true]);
   });
 
-  it('runs commands beside the service', async () => {
+  it('runs commands alongside the service', async () => {
     const runs = await Promise.all(
       COMMANDS.map(async ([line, shown]) => {
         const { code, stdout, stderr } = await drill.petstore(...line);

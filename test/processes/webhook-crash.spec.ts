@@ -107,7 +107,7 @@ describeWith('postgres', 'kill -9 between commit and delivery, on PostgreSQL', (
   });
 });
 
-it('a process that starts again goes on with what it had taken when it was killed, and stops beside a receiver that hangs', async () => {
+it('a restarted process continues with what it had claimed when it was killed, and stops although a receiver hangs', async () => {
   const settings = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1' };
   const path = await folderOfTest();
   const receiver = await receive();

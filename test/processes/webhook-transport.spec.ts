@@ -20,7 +20,7 @@ const NO_ADDRESS =
 interface Started {
   readonly endpointAt: (url: string) => Promise<string>;
   readonly post: (name: string) => Promise<void>;
-  /** Numbers of look-ups that the system's resolver had at once. */
+  /** Numbers of look-ups that the system's resolver had at the same time. */
   readonly lookupsBySystem: () => number[];
   /** How the latest delivery of an endpoint ended; undefined while it was not tried. */
   readonly outcome: (endpointId: string) => Promise<string | undefined>;
@@ -93,7 +93,7 @@ afterAll(async () => {
 });
 
 describe('the certificate of a receiver', () => {
-  it('is told what is wrong with it; one of an authority of NODE_EXTRA_CA_CERTS is taken', async () => {
+  it('is refused with the reason; one of an authority of NODE_EXTRA_CA_CERTS is accepted', async () => {
     const cases: [name: string, certificate: WantedCertificate | undefined, outcome: string][] = [
       ['good.test', { by: 'authority', name: 'good.test' }, 'delivered'],
       [
@@ -167,7 +167,7 @@ describe('the certificate of a receiver', () => {
 });
 
 describe('the name of a receiver', () => {
-  it('that has no public address is not connected to, and the reason does not tell whether it exists', async () => {
+  it('that has no public address is not connected to, and the reason does not reveal whether it exists', async () => {
     const trap = await receive();
     const endpoints: [string, string][] = [];
     for (const name of Object.keys(NAMES))
@@ -182,7 +182,7 @@ describe('the name of a receiver', () => {
     expect(trap.connections).toBe(0);
   });
 
-  it('is looked up once for an attempt and anew for each, so that no address slips in between', async () => {
+  it('is looked up once for an attempt and again for each, so that no address slips in between', async () => {
     const receiver = await receive(undefined, { host: PUBLIC });
     const trap = await receive(undefined, { port: receiver.port });
     const at = (name: string) => service.endpointAt(`http://${name}:${receiver.port}/${name}`);

@@ -18,7 +18,7 @@ export async function asClient(
 }
 
 /**
- * For all tests of a file: opens a new client of the service that they share, which begins anew at the same instant, or of one of the
+ * For all tests of a file: opens a new client of the service that they share, which starts again at the same instant, or of one of the
  * test's own where its environment is another.
  */
 export async function openClients(
@@ -32,7 +32,7 @@ export async function openClients(
   };
 }
 
-/** Sets the clock of a service to an instant as if it had just begun there: a step back of less than a minute would keep its window. */
+/** Sets the clock of a service to an instant as if it had just started there: a step back of less than a minute would keep its window. */
 export async function startAt(service: TestService, at: string): Promise<void> {
   service.clock.advance(3 * 86_400_000);
   await service.request('GET', '/v1/pets?limit=1');

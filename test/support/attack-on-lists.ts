@@ -80,7 +80,7 @@ export class Attack {
     private readonly changesByHttp = false,
   ) {}
 
-  /** Runs until so many writes were acknowledged; the faults come one after the other, in equal distances. */
+  /** Runs until the given number of writes were acknowledged; the faults come one after the other, in equal distances. */
   async run(most: number, faults: readonly (() => Promise<unknown>)[]) {
     const readers = Array.from({ length: READERS }, (_, at) => this.readAgain(at));
     const writers = Array.from({ length: WRITERS }, (_, at) => this.writeAgain(at, most));
@@ -110,7 +110,7 @@ export class Attack {
         client ??= await this.connected();
         await this.write(writer, rows, client);
         this.writes += 1;
-        // By the other instance, at once.
+        // By the other instance, immediately.
         await this.check(writer + 1 + 2 * (this.writes % 2));
       } catch (error) {
         this.note(`failed: ${String(error).slice(0, 60)}`);

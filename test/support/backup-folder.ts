@@ -13,7 +13,7 @@ import {
   SERVICE,
 } from './service-process.js';
 
-/** The store that each folder begins with, made once. */
+/** The store that each folder starts with, made once. */
 let first: Promise<{ readonly key: string; readonly file: Buffer }> | undefined;
 async function firstStore() {
   const { path, remove } = await emptyFolder();
@@ -23,7 +23,7 @@ async function firstStore() {
   return { key, file };
 }
 
-/** A folder with a store of its own, in which the service and the command line run as an operator runs them. */
+/** A folder with its own store, in which the service and the command line run as an operator runs them. */
 export class BackupFolder {
   private constructor(
     readonly path: string,
@@ -53,7 +53,7 @@ export class BackupFolder {
     return serviceOfTest(this.path, environment);
   }
 
-  /** Makes an animal; answers its id once it is acknowledged. */
+  /** Makes an animal; returns its id once it is acknowledged. */
   async add(service: ServiceProcess, name: string): Promise<number> {
     const json = { name, categoryId: 1 };
     const response = await service.request('POST', '/v1/pets', { key: this.key, json });
@@ -61,7 +61,7 @@ export class BackupFolder {
     return response.body.id as number;
   }
 
-  /** The status and the name with which an animal is answered. */
+  /** The status and the name with which an animal is returned. */
   async find(service: ServiceProcess, id: number): Promise<readonly [number, string | undefined]> {
     const { status, body } = await service.request('GET', `/v1/pets/${id}`, { key: this.key });
     return [status, (body as { name?: string }).name];

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const EC = '-newkey ec -pkeyopt ec_paramgen_curve:P-256';
 
 /**
- * Makes a folder with `server.crt` and `server.key` for the name localhost, signed by an authority of its own, `ca.crt`. Remove it when
+ * Makes a folder with `server.crt` and `server.key` for the name localhost, signed by its own authority, `ca.crt`. Remove it when
  * done.
  */
 export async function makeCertificates(): Promise<string> {
@@ -34,7 +34,7 @@ export interface WantedCertificate {
 const AUTHORITY = '-addext basicConstraints=critical,CA:TRUE';
 const SIGNED = '-CAcreateserial -copy_extensions copy';
 
-/** Makes a certificate in a folder of makeCertificates, and answers what a server needs of it. */
+/** Makes a certificate in a folder of makeCertificates, and returns what a server needs of it. */
 export async function certificateFor(
   folder: string,
   { by, name, days = 2 }: WantedCertificate,

@@ -7,7 +7,7 @@ import { PrefixProxy } from './prefix-proxy.js';
 export class ConsoleBrowser {
   /** Errors and warnings of the browser's console, violations of the policy among them. */
   readonly complaints: string[] = [];
-  /** What Chromium writes of each refusal that was answered, whatever the page makes of it. */
+  /** What Chromium writes of each refusal that got a response, whatever the page makes of it. */
   readonly refusals: string[] = [];
   /** Requests to other origins. */
   readonly foreign: string[] = [];
@@ -22,7 +22,7 @@ export class ConsoleBrowser {
     readonly url: string,
   ) {}
 
-  /** Opens the console of the service at this origin, in a browser of its own; `path` may have a prefix in front. */
+  /** Opens the console of the service at this origin, in its own browser; `path` may have a prefix in front. */
   static async open(origin: string, path = '/console'): Promise<ConsoleBrowser> {
     const browser = await launchChromium();
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
@@ -45,8 +45,8 @@ export class ConsoleBrowser {
   }
 
   /**
-   * Opens a page of a new service behind the prefix `/store`, so that no address of the page may begin at the root. `close` ends all.
-   * The page compares instants of the service with the clock of the browser, and a ban is earned within one minute: the service begins
+   * Opens a page of a new service behind the prefix `/store`, so that no address of the page may start at the root. `close` ends all.
+   * The page compares instants of the service with the clock of the browser, and a ban is earned within one minute: the service starts
    * with the minute.
    */
   static async behindPrefix(options: TestServiceOptions, path = '/console') {

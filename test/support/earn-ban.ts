@@ -3,14 +3,14 @@ import { type TestResponse, type TestService } from '../kit/test-service.js';
 /** Strikes that bring a ban. */
 const STRIKES = 20;
 
-/** Sends requests without waiting for anything, and answers the last. */
+/** Sends requests without waiting for anything, and returns the last. */
 export async function hammer(service: TestService, times: number, key?: string): Promise<TestResponse> {
   const options = key === undefined ? {} : { key };
   for (let sent = 1; sent < times; sent += 1) await service.request('GET', '/v1/pets?limit=1', options);
   return service.request('GET', '/v1/pets?limit=1', options);
 }
 
-/** Sends one request a second, so that each that is refused is a strike, and answers the last. */
+/** Sends one request a second, so that each that is refused is a strike, and returns the last. */
 export async function goOn(service: TestService, strikes: number, key?: string): Promise<TestResponse> {
   for (let sent = 1; sent < strikes; sent += 1) {
     await hammer(service, 1, key);
@@ -21,7 +21,7 @@ export async function goOn(service: TestService, strikes: number, key?: string):
 
 /**
  * Uses up the minute of a client on the free plan, lets the forgiven two seconds pass, and goes on until the ban, which
- * begins 21 seconds later. Answers the first refusal of the ban.
+ * starts 21 seconds later. Answers the first refusal of the ban.
  */
 export async function earnBan(service: TestService, key?: string): Promise<TestResponse> {
   await hammer(service, 61, key);

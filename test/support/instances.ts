@@ -29,14 +29,14 @@ export class Instances {
     return new Instances(environment, all, key, remove);
   }
 
-  /** How many times the instances have begun to count alone. */
+  /** How many times the instances have started to count alone. */
   get failures(): number {
     return this.changes()
       .flat()
       .filter((change) => change === 'Redis failed').length;
   }
 
-  /** Waits until all have noticed that Redis fails, since there were so many failures. */
+  /** Waits until all have noticed that Redis fails, since there were the given number of failures. */
   async untilAlone(failuresBefore: number): Promise<void> {
     const expected = failuresBefore + this.all.length;
     await vi.waitFor(() => expect(this.failures).toBeGreaterThanOrEqual(expected), BACK_WITHIN);

@@ -3,7 +3,7 @@
 import { appendFileSync } from 'node:fs';
 import Module, { register } from 'node:module';
 
-/** Hook of Node for modules that are imported; runs in a thread of its own, which has none of what is below. */
+/** Hook of Node for modules that are imported; runs in its own thread, which has none of what is below. */
 export async function load(url, context, next) {
   appendFileSync(process.env.LOADED_MODULES, `${url}\n`);
   return next(url, context);

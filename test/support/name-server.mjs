@@ -1,5 +1,5 @@
 // Preloaded by a process of a test: names are asked of the server at TEST_NAME_SERVER alone. The system's resolver knows no name, and does
-// not answer for one that begins with `silent`; how many look-ups it has at once is written to stdout.
+// not answer for one that starts with `silent`; how many look-ups it has at once is written to stdout.
 import { promises as dns } from 'node:dns';
 
 const server = process.env.TEST_NAME_SERVER;

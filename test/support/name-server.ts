@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from './service-process.js';
 
-/** What a name is: its addresses, another name that has them, none, a failure of the server, or no answer at all. */
+/** What a name is: its addresses, another name that has them, none, a failure of the server, or no response at all. */
 export type Records =
   readonly string[] | { readonly alias: string } | 'nxdomain' | 'servfail' | 'refused' | 'silent';
 

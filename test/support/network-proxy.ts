@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A network between a service and a server of its own, which loses what the test tells it to lose. */
+/** A network between a service and its own server, which drops what the test selects. */
 export class NetworkProxy {
   private readonly pairs = new Set<readonly [Socket, Socket]>();
   private isSwallowing = false;

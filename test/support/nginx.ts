@@ -14,14 +14,14 @@ import { ROOT } from './service-process.js';
 /** Debian's nginx. */
 export const NGINX = '/usr/sbin/nginx';
 
-/** An answer that came through nginx. */
+/** A response that came through nginx. */
 export interface NginxResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** A real nginx with TLS for localhost, which runs what deploy/nginx has, in a folder of its own. */
+/** A real nginx with TLS for localhost, which runs what deploy/nginx has, in its own folder. */
 export class Nginx {
   private constructor(
     readonly port: number,
@@ -67,7 +67,7 @@ export class Nginx {
     return readFileSync(join(this.folder, 'error.log'), 'utf8');
   }
 
-  /** Sends a request through it, on a connection of its own. */
+  /** Sends a request through it, on its own connection. */
   requestRaw(
     path: string,
     {
@@ -93,7 +93,7 @@ export class Nginx {
     });
   }
 
-  /** Sends these bytes on a connection of its own, which then ends, and answers what comes first. */
+  /** Sends these bytes on its own connection, which then ends, and returns what comes first. */
   async send(bytes: string): Promise<NginxResponse> {
     const socket = connectTls({ port: this.port, host: 'localhost', ca: this.authority });
     let text = '';

@@ -39,7 +39,7 @@ export class OnTerminal {
     );
   }
 
-  /** Waits until the screen has a text, and answers it. */
+  /** Waits until the screen has a text, and returns it. */
   async shows(text: string | RegExp): Promise<RegExpExecArray> {
     const wanted = typeof text === 'string' ? new RegExp(literally(text)) : text;
     return vi.waitFor(
@@ -63,7 +63,7 @@ export class OnTerminal {
     return Number(code);
   }
 
-  /** Ends it at once. */
+  /** Ends it immediately. */
   kill(): void {
     this.child.kill('SIGKILL');
   }

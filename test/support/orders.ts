@@ -9,7 +9,7 @@ export interface Outcome {
   /** Done, or refused with the reasons, one by one. */
   readonly done: boolean;
   readonly reasons: readonly string[];
-  /** What was answered when it was done, as parsed JSON. */
+  /** The response when it was done, as parsed JSON. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly document: any;
 }
@@ -50,7 +50,7 @@ export async function printedBy(
   return { code, stdout, stderr };
 }
 
-/** The same with `--json`, by a person who agrees unless another shell is given: expects success, and answers the one document. */
+/** The same with `--json`, by a person who agrees unless another shell is given: expects success, and returns the one document. */
 export async function jsonBy(service: TestService, args: readonly string[], shell: Partial<Shell> = AGREES) {
   const { code, stdout, stderr } = await printedBy(service, [...args, '--json'], shell);
   expect([code, stderr], args.join(' ')).toEqual([0, '']);

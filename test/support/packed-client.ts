@@ -21,7 +21,7 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** Runs a program in a folder; answers what it wrote to standard output. Rejects with all of its output when it fails. */
+/** Runs a program in a folder; returns what it wrote to standard output. Rejects with all of its output when it fails. */
 export async function run(
   cwd: string,
   program: string,

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 /** The folder of the newest server programs, as Debian installs them; undefined where there are none. */
 export const POSTGRES_PROGRAMS = programs();
 
-/** A PostgreSQL of a test's own, on a port and in a folder of its own, to be stopped, killed, filled and made read-only. */
+/** A PostgreSQL of a test's own, on a port and in its own folder, to be stopped, killed, filled and made read-only. */
 export class PostgresServer {
   private constructor(
     readonly port: number,

@@ -28,7 +28,7 @@ export class QuotaModel {
 
   /**
    * `isOfOneProcess`: only the current window of each length is known, and a clock that was put back takes its counts along, and no
-   * wait or strike of a key stays ahead of it. Else every window is known for ever, and strikes stand where they were.
+   * wait or strike of a key stays ahead of it. Else every window is known forever, and strikes stand where they were.
    */
   constructor(
     private readonly rules: BanRules,

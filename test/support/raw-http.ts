@@ -17,7 +17,7 @@ export function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
     );
     socket.on('close', (failed) => (failed ? undefined : resolve(received)));
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // A server may reset a connection whose rest it does not read, after its answer.
+      // A server may reset a connection whose rest it does not read, after its response.
       if (error.code === 'ECONNRESET' || error.code === 'EPIPE') resolve(received);
       else reject(error);
     });

@@ -3,7 +3,7 @@ import { expect, vi } from 'vitest';
 import { freePort } from './free-port.js';
 import { RedisServer } from './redis-server.js';
 
-/** After this time without an answer a node counts as gone, in milliseconds. */
+/** After this time without a response a node counts as gone, in milliseconds. */
 const DOWN_MS = 1_000;
 /** What a machine that is busy may take to form a group, in milliseconds. */
 const FORMED_WITHIN = { timeout: 60_000, interval: 100 };
@@ -78,7 +78,7 @@ export class RedisClusterServers {
     for (const node of [to, from]) node.command('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
   }
 
-  /** Begins to move the slot of a key, without what lies in it, to the master that is returned. */
+  /** Starts to move the slot of a key, without what lies in it, to the master that is returned. */
   startMovingSlotOf(key: string): RedisServer {
     const from = this.masterOf(key);
     const slot = from.command('CLUSTER', 'KEYSLOT', key);

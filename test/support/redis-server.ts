@@ -14,7 +14,7 @@ const START_LIMIT_MS = 30_000;
 /** Where a Sentinel keeps what it watches, in its folder. */
 const SENTINEL_FILE = 'sentinel.conf';
 
-/** A Redis of a test's own, on a port and in a folder of its own, to be killed, stopped, filled and flushed. */
+/** A Redis of a test's own, on a port and in its own folder, to be killed, stopped, filled and flushed. */
 export class RedisServer {
   private child: ChildProcess | undefined;
 
@@ -78,7 +78,7 @@ export class RedisServer {
     return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Ends it at once, as a crash does. */
+  /** Ends it immediately, as a crash does. */
   async kill(): Promise<void> {
     const { child } = this;
     if (!child || !this.isRunning) return;
@@ -92,7 +92,7 @@ export class RedisServer {
     this.child?.kill(signal);
   }
 
-  /** Runs a command; answers what redis-cli prints. */
+  /** Runs a command; returns what redis-cli prints. */
   command(...parts: string[]): string {
     return execFileSync('redis-cli', ['-p', String(this.port), ...parts], {
       encoding: 'utf8',

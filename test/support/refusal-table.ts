@@ -16,7 +16,7 @@ interface Route {
 
 /**
  * Tests every operation of the service's OpenAPI documents against the refusals that the platform promises for
- * it: 401, 403, 404, 405, 415 and 429. A module that is added tomorrow is covered without a test of its own:
+ * it: 401, 403, 404, 405, 415 and 429. A module that is added tomorrow is covered without its own test:
  *
  *     describeRefusals({ modules: [ToysModule] });
  *

@@ -7,7 +7,7 @@ import { afterEach, expect, vi } from 'vitest';
  */
 const OF_THE_CHECKOUT = /^(?:src|test\/api\/(?:checkout|pets)|test\/processes\/smoke)\//;
 
-// A worker imports packages once for all its suites; ours is imported anew for each, since modules declare things at import.
+// A worker imports packages once for all its suites; ours is imported again for each, since modules declare things at import.
 vi.resetModules();
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -11,11 +11,11 @@ const REAL = { setTimeout, clearTimeout, random: Math.random, now: performance.n
 /** The platform's fetch, and a service in this process, have timers, too. */
 const isOfClient = (): boolean => new Error().stack?.includes('clients/typescript/src') === true;
 
-/** The timers of a client: waits pass at once and are noted; the limit of an attempt passes when it is asked for. */
+/** The timers of a client: waits pass immediately and are noted; the limit of an attempt passes when it is asked for. */
 export class ControlledTime {
   /** The waits between attempts so far, in milliseconds. */
   readonly waits: number[] = [];
-  /** Whether waits pass at once, or never. */
+  /** Whether waits pass immediately, or never. */
   doWaitsPass = true;
   elapsed = 0;
   private readonly running = new Map<object, { readonly run: () => void; readonly ms: number }>();

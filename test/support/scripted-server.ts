@@ -11,7 +11,7 @@ export interface Arrived {
   readonly body: string;
 }
 
-/** How a request is answered; the last of a script answers all that follow. */
+/** How a request gets a response; the last of a script answers all that follow. */
 export type Step = (response: ServerResponse, request: Arrived) => void;
 
 /** A server of HTTP that answers by a script, for faults that the service does not have. It is stopped when the test ends. */
@@ -38,14 +38,14 @@ export async function scriptedServer(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, arrived };
 }
 
-/** Answers a text as JSON. */
+/** Returns a text as JSON. */
 export const json =
   (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Step =>
   (response) => {
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(text);
   };
 
-/** Answers a refusal as the service does. */
+/** Returns a refusal as the service does. */
 export const refusal = (
   status: number,
   code: string,

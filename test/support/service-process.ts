@@ -118,7 +118,7 @@ export function ran(
   return finished(spawn(program, [...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
-/** The service as a process of its own, as an operator starts it. */
+/** The service as its own process, as an operator starts it. */
 export class ServiceProcess {
   private constructor(
     /** Origin that it listens on. */

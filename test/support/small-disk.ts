@@ -11,7 +11,7 @@ const MEBIBYTE = 1_048_576;
 /** Why no disk of a test's own can be had here; undefined where it can. */
 export const NO_SMALL_DISK = mayMount() ? undefined : 'no file system may be mounted here';
 
-/** A disk of the test's own in a folder, with room for so many MiB, and so many files and folders. */
+/** A disk of the test's own in a folder, with room for so many MiB, and the given number of files and folders. */
 export async function smallDisk(mebibytes = 8, files = 64): Promise<string> {
   const { path, remove } = await emptyFolder();
   expect(mount(path, mebibytes, files)).toBe(true);
@@ -38,7 +38,7 @@ export async function fill(path: string): Promise<void> {
   }
 }
 
-/** Leaves no room for another file; answers what was made for that. */
+/** Leaves no room for another file; returns what was made for that. */
 export async function fillWithFiles(path: string): Promise<string[]> {
   const made: string[] = [];
   for (;;) {

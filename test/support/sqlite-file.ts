@@ -33,7 +33,7 @@ export class SqliteFile {
   }
 }
 
-/** Runs statements on a file, each on a connection of its own. */
+/** Runs statements on a file, each on its own connection. */
 export async function onFile(file: string, ...statements: readonly string[]): Promise<void> {
   for (const sql of statements) await opened(file, (database) => database.run(sql));
 }

@@ -4,12 +4,12 @@ import type { ServiceProcess } from './service-process.js';
 
 const LIMIT = 180;
 const PER_SECOND = 40;
-/** What of its limit a client must get beside an incident: each share of what was left is rounded down. */
+/** What of its limit a client must get alongside an incident: each share of what was left is rounded down. */
 export const LEAST = 0.85;
 
 /**
  * Uses up the limit of a new client at a steady pace, with an incident in its middle. Answers the client, how many times its limit was
- * admitted, and what was answered or logged that may not be.
+ * admitted, and what was returned or logged that may not be.
  */
 export async function exhaustQuotaDuring(instances: Instances, incident: (clientId: string) => unknown) {
   await instances.untilInRedis();
@@ -24,7 +24,7 @@ export async function exhaustQuotaDuring(instances: Instances, incident: (client
   return { id, limit: LIMIT, admitted: load.admitted / LIMIT, wrong };
 }
 
-/** A client of so many requests in a minute and in a day: the end of a minute opens nothing. Answers its id and a key of it. */
+/** A client of the given number of requests in a minute and in a day: the end of a minute opens nothing. Answers its id and a key of it. */
 export async function limitedClient(
   { all: [instance], adminKey }: Instances,
   limit: number,
@@ -42,7 +42,7 @@ export async function limitedClient(
 
 /** Requests of one key at a steady pace, to each instance in turn. */
 export class SteadyLoad {
-  /** How many answers had each status; 0 is none at all. */
+  /** How many responses had each status; 0 is none at all. */
   readonly statuses = new Map<number, number>();
   private readonly underWay = new Set<Promise<void>>();
   private sent = 0;
@@ -61,7 +61,7 @@ export class SteadyLoad {
     return this.statuses.get(200) ?? 0;
   }
 
-  /** How many answers had each status but 200 and 429. */
+  /** How many responses had each status but 200 and 429. */
   get unexpected(): [number, number][] {
     return [...this.statuses].filter(([status]) => status !== 200 && status !== 429);
   }
@@ -80,7 +80,7 @@ export class SteadyLoad {
     }
   }
 
-  /** Sends no more, and waits for the answers under way. */
+  /** Sends no more, and waits for the responses under way. */
   async end(): Promise<void> {
     clearInterval(this.timer);
     await Promise.all(this.underWay);

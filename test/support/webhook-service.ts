@@ -61,7 +61,7 @@ export async function receive(respond?: Responder, listening?: Listening): Promi
   return receiver;
 }
 
-/** Writes the same text again and again, so many times at once, as quickly as it is read, after a beginning. */
+/** Writes the same text again and again, the given number of times at once, as quickly as it is read, after a beginning. */
 export const flood =
   (text: string, times: number, prefix = '') =>
   ({ socket }: { readonly socket: Socket | null }): void => {

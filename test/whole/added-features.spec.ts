@@ -9,7 +9,7 @@ import { rowsOf } from '../support/sqlite-file.js';
 
 /**
  * Features of the project itself. The entity of one imports what another feature shows: in the bundle all of that moves into a file of
- * its own. The other has a database of its own.
+ * its own. The other has its own database.
  */
 const FEATURES: readonly (readonly [string, string])[] = [
   [
@@ -64,7 +64,7 @@ const FEATURES: readonly (readonly [string, string])[] = [
   ],
 ];
 
-/** Runs a script in a folder; answers what it wrote to standard output. */
+/** Runs a script in a folder; returns what it wrote to standard output. */
 async function run(cwd: string, script: string, ...args: string[]): Promise<string> {
   const { PATH } = process.env;
   const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], { cwd, env: { PATH } });

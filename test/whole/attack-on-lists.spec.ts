@@ -62,7 +62,7 @@ describeWith(
       name.cut();
     };
 
-    it('lack nothing that was acknowledged, whoever wrote it', { timeout: 1_200_000 }, async () => {
+    it('lack nothing that any process acknowledged', { timeout: 1_200_000 }, async () => {
       const attack = new Attack([one, other], url, one.key, true);
       const { stale, checks, writes } = await attack.run(WRITES, [restart, failOver]);
       const hits = one.app.get(ResponseCache).use.hits + other.app.get(ResponseCache).use.hits;
@@ -74,7 +74,7 @@ describeWith(
       expect(kinds.filter((kind) => (attack.noted[kind] ?? 0) < WRITES / 50)).toEqual([]);
     });
 
-    it('would lack it if a question served requests that come after it has begun: the attack finds that', async () => {
+    it('would lack it if a query served requests that arrive after its start: the attack finds that', async () => {
       shareVersions([one, other]);
       const { stale } = await new Attack([one, other], url, one.key, true).run(400, []);
       expect(stale.length).toBeGreaterThan(0);

@@ -9,7 +9,7 @@ import { BARE_ENVIRONMENT, spawnPetstore, folderOfTest, SERVICE } from '../suppo
 import { NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 describe('a backup', () => {
-  it('is one file of its owner alone, and leaves nothing beside it or the database', async () => {
+  it('is one file that only its owner can access, and leaves nothing next to it or the database', async () => {
     const [folder, database] = [await folderOfTest(), await storeWith(pet(1), pet(2))];
     const files = await readdir(join(database, '..'));
     await backUpTo(join(folder, 'b.sqlite'), { database });
@@ -33,7 +33,7 @@ describe('a backup', () => {
     expect(await backup.all(`SELECT seq FROM sqlite_sequence WHERE name = 'pets'`)).toEqual([{ seq: 7 }]);
   });
 
-  it('replaces another only when told to, and only when it is whole', async () => {
+  it('replaces another only with --overwrite, and only when it is complete', async () => {
     const file = join(await folderOfTest(), 'b.sqlite');
     await writeFile(file, 'the backup of yesterday');
     await expect(backUpTo(file)).rejects.toThrow(
@@ -100,7 +100,7 @@ describe('a backup', () => {
     ]);
   });
 
-  it.each(['-wal', '-journal'])('is not written beside a link %s that leads nowhere', async (end) => {
+  it.each(['-wal', '-journal'])('is not written next to a link %s that leads nowhere', async (end) => {
     const folder = await folderOfTest();
     await symlink(join(folder, 'none'), join(folder, `b.sqlite${end}`));
     await expect(backUpTo(join(folder, 'b.sqlite'))).rejects.toThrow(`b.sqlite${end} is next to`);

@@ -42,7 +42,7 @@ beforeAll(async () => {
   return remove;
 });
 
-/** Runs a line of bash, in which `petstore` is the command; answers the exit code of each part of its last pipe. */
+/** Runs a line of bash, in which `petstore` is the command; returns the exit code of each part of its last pipe. */
 async function bash(line: string) {
   const whole = `petstore() { ${PETSTORE} "$@"; }; ${line}; echo "codes: \${PIPESTATUS[@]}"`;
   const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-c', whole], {

@@ -17,7 +17,7 @@ const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 const PETSTORE = join(SERVICE, 'bin/petstore.js');
 
-// What is asked, and what becomes of each answer, is in test/api/command-line-questions.spec.ts: here is what a process adds.
+// The prompts, and what becomes of each answer, is in test/api/command-line-questions.spec.ts: here is what a process adds.
 
 let folder: string;
 let client: string;
@@ -31,7 +31,7 @@ beforeAll(async () => {
 const json = (...args: string[]) => jsonHere(folder, args);
 const makeKey = async (): Promise<{ id: string; key: string }> => json('key', 'issue', '--client', client);
 
-it('what cannot be undone is refused before a database is made, where nobody can be asked', async () => {
+it('an irreversible command is refused before a database is created, without a terminal', async () => {
   const fresh = await folderOfTest();
   const { code, stdout, stderr } = await petstore(fresh, ['client', 'delete', client]);
   expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining('--yes')]);
@@ -39,7 +39,7 @@ it('what cannot be undone is refused before a database is made, where nobody can
 });
 
 describe('on a terminal', () => {
-  it('a key is typed without echo, a question is answered, and standard output is the result alone', async () => {
+  it('a key is typed without echo, a prompt is answered, and standard output contains only the result', async () => {
     const { id, key } = await makeKey();
     const terminal = OnTerminal.petstore(folder, 'key revoke - --json > revoked.json');
     await terminal.shows('Key: ');
@@ -98,7 +98,7 @@ describe('demo data in production', () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Added [1-9] rows? of demo data\.\n$/)]);
   });
 
-  it('is asked for on a terminal, with the database', async () => {
+  it('is prompted for on a terminal, with the database', async () => {
     const terminal = OnTerminal.petstore(folder, 'db seed --count 1', { NODE_ENV });
     await terminal.shows(
       'Add demo data, which no command can remove, to the production database sqlite:data/petstore.sqlite',

@@ -149,7 +149,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       expect(await tab.dialog.getByLabel('The new key').inputValue()).toMatch(/^pst_test_/);
     });
 
-    it('that may have been made without an answer is told, and its key is in the list', async () => {
+    it('that may have been made without a response is reported, and its key is in the list', async () => {
       await show('Corner Pets');
       await tab.button('Issue a key').click();
       await tab.dialog.getByLabel('Label').fill('Without an answer');
@@ -166,7 +166,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
     });
   });
 
-  describe('a pause that the service asks for', () => {
+  describe('a pause that the service requests', () => {
     it('holds for typing, for coming back to the tab and for every view, and ends by itself', async () => {
       await refuseForAMinute('**/admin/**');
       await pass(5);
@@ -221,8 +221,8 @@ describeWith('browser', 'the console when something goes wrong', () => {
     });
   });
 
-  describe('an answer that is none', () => {
-    it('is told when it breaks in its body, and asked for again', async () => {
+  describe('an invalid response', () => {
+    it('is reported when it ends in its body, and requested again', async () => {
       await show('Corner Pets');
       proxy.cutsBodies = true;
       await pass(5);
@@ -232,7 +232,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       await expect.poll(() => pollingError().innerText()).toBe('');
     });
 
-    it('is told when it has another shape, and asked for again', async () => {
+    it('is reported when it has another shape, and requested again', async () => {
       await response('**/admin/usage*', 200, 'application/json', '{"hello":"world"}');
       await pass(5);
       await pollingError().getByText('A proxy responds instead of the service').waitFor();
@@ -257,7 +257,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       }
     });
 
-    it('is none of a client that is gone: the page says so, and offers nothing to do with it', async () => {
+    it('is not one of a client that no longer exists: the page says so, and offers no actions', async () => {
       await show('Corner Pets');
       await response('**/admin/clients/*', 404, 'application/json', errorBody(404, 'client_not_found'));
       await pass(5);
@@ -268,7 +268,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
     it.each([
       [401, 'expired_api_key'],
       [403, 'client_suspended'],
-    ])('is none of a key that works no more: %i %s signs out', async (status, code) => {
+    ])('is not one of a key that no longer works: %i %s signs out', async (status, code) => {
       await response('**/admin/usage*', status, 'application/json', errorBody(status, code));
       await pass(5);
       await tab.page.getByText(`You were signed out. This is why. (${code})`).waitFor();
@@ -277,7 +277,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
   });
 
   describe('the audit trail', () => {
-    it('says that a client is gone when it is', async () => {
+    it('says that a client no longer exists', async () => {
       const { id } = await order('POST', '/admin/clients', { name: 'Passing', plan: 'free' });
       await order('PATCH', `/admin/clients/${id}`, { plan: 'pro' });
       await order('DELETE', `/admin/clients/${id}`);
@@ -324,7 +324,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       expect(await tab.page.locator('.row-name').allInnerTexts()).not.toEqual(names);
     });
 
-    it('drops the answer of the page before when another one is wanted meanwhile', async () => {
+    it('drops the response of the previous page when another one is requested in the meantime', async () => {
       const names = await tab.page.locator('.row-name').allInnerTexts();
       const first = await hold('**/admin/usage*');
       await pass(5);
@@ -335,7 +335,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       expect(await tab.page.locator('.row-name').allInnerTexts()).not.toEqual(names);
     });
 
-    it('of more than a hundred keys begins with the newest, and what is banned stands above it', async () => {
+    it('of more than a hundred keys starts with the newest, and banned ones are above it', async () => {
       const first = await issued(service.clientId, ['pets:read'], 'The oldest');
       await earnBan(service, first.key);
       for (let made = 0; made < 101; made += 1) await issued(service.clientId, ['pets:read'], `Key ${made}`);

@@ -105,7 +105,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await expect.poll(endpoint).toMatchObject({ enabled: true });
   });
 
-  it('shows a new secret once, which is stored before it is gone', async () => {
+  it('shows a new secret once, which is stored before it disappears', async () => {
     await tab.button('Rotate the secret').click();
     await tab.dialog.getByLabel('Grace').selectOption('1h');
     await tab.inDialog('Rotate').click();
@@ -208,7 +208,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     expect(tab.faults).toEqual([]);
   });
 
-  it('asks nobody else for anything, breaks no rule of its policy, and logs no error', () => {
+  it('requests nothing from other origins, violates no rule of its policy, and logs no error', () => {
     expect([tab.foreign, tab.complaints]).toEqual([[], []]);
   });
 });

@@ -167,7 +167,7 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
     expect(await left(server.url)).toBe('nothing');
   });
 
-  it('answers the same on PostgreSQL, byte for byte, and goes on with its ids, quotas and audit', async () => {
+  it('responds the same on PostgreSQL, byte for byte, and continues with its ids, quotas and audit', async () => {
     const copied = await petstore(folder, command());
     expect([copied.code, copied.stdout]).toEqual([0, expect.stringContaining('Copied 100,0')]);
     expect(copied.stdout + copied.stderr).not.toContain('pa55word');

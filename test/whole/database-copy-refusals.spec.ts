@@ -98,7 +98,7 @@ describeWith('postgres', 'a copy to PostgreSQL is refused, and no row copied,', 
     expect(await readdir(path)).toEqual([]);
   });
 
-  it('when the file is none of SQLite', async () => {
+  it('when the file is not an SQLite database', async () => {
     const file = await sourceWith();
     await writeFile(file, 'This is a letter to the shop. '.repeat(100));
     await expect(target.copy(file)).rejects.toThrow(/is not an SQLite database/);

@@ -122,7 +122,7 @@ it.each([
   ['throwing', LINE, NEED_ALL],
   ['broken', BROKEN, NEED_ALL],
 ])(
-  'the fault "%s" ends the start and commands in one line, and nothing was made',
+  'the error "%s" ends the start and commands in one line, and nothing was created',
   async (TOYS, line, calls) => {
     const path = await folderOfTest();
     const { code, stdout, stderr } = await start(path, { TOYS });
@@ -144,7 +144,7 @@ it.each([
   ['throwing', 'declarations', LINE],
   ['broken', 'declarations', BROKEN],
 ])(
-  'the fault "%s" is the last one that doctor finds, and no obstacle to --help',
+  'the error "%s" is the last one that doctor finds, and no obstacle to --help',
   async (TOYS, check, found) => {
     const path = await folderOfTest();
     const { code, stdout } = await petstore(path, ['doctor', '--json'], TOYS);

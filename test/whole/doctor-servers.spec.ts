@@ -8,7 +8,7 @@ import { RedisServer } from '../support/redis-server.js';
 import { FAKETIME, POSTGRES_URL, describeWith } from '../support/requirements.js';
 import { folderOfTest, petstore as petstoreProcess, serviceOfTest } from '../support/service-process.js';
 
-describeWith('redis-server', 'doctor asks Redis by what the service asks with', () => {
+describeWith('redis-server', 'doctor sends Redis the commands of the service', () => {
   const ALL_BUT = ['ACL', 'SETUSER', 'pet', 'on', '>word', '~petstore:quota:*', '+@all'];
 
   async function redisAfter(...command: readonly string[]) {
@@ -23,7 +23,7 @@ describeWith('redis-server', 'doctor asks Redis by what the service asks with', 
     expect(await ofRedis(asPet)).toMatchObject(wrong(/NOPERM/));
   });
 
-  it('and finds that it evicts counts when memory is short, unless it may not ask', async () => {
+  it('and finds that it evicts counts when memory is short, unless it lacks the permission', async () => {
     const { server, url, asPet } = await redisAfter('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
     const evicts = wrong(/\(allkeys-lru\)\. Set maxmemory-policy to noeviction/);
     expect(await ofRedis(url)).toMatchObject(evicts);
@@ -69,7 +69,7 @@ describeWith('redis-server', 'doctor asks Redis by what the service asks with', 
 });
 
 describeWith('postgres', 'doctor on PostgreSQL', () => {
-  /** Makes a database with a user of its own for the test; statements are run there before the test. */
+  /** Makes a database with its own user for the test; statements are run there before the test. */
   async function withUser(...statements: readonly string[]): Promise<string> {
     const name = `petstore_doctor_${randomBytes(4).toString('hex')}`;
     const [server, inside] = [new URL(POSTGRES_URL), new URL(POSTGRES_URL)];
@@ -128,7 +128,7 @@ describeWith('postgres', 'doctor on PostgreSQL', () => {
     expect(await finding(await folderOfTest(), 'database', { DATABASE_URL })).toMatchObject(few);
   });
 
-  it('finds instances that a start would be refused beside, and is content beside its own', async () => {
+  it('finds instances alongside which a start would be refused, and accepts its own', async () => {
     const DATABASE_URL = await withUser(ALL, 'GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO <user>');
     const path = await folderOfTest();
     const processes = (REDIS_URL?: string) =>

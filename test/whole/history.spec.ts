@@ -52,7 +52,7 @@ describeWith('postgres-server', `the history with seed ${SEED}`, () => {
 });
 
 describeWith('faketime', `the history with seed ${SEED}`, () => {
-  it('of one instance on SQLite beside the command line keeps every promise', async () => {
+  it('of one instance on SQLite alongside the command line keeps every promise', async () => {
     const history = await runOf('sqlite');
     const promises = promisesOf('sqlite');
     expect(brokenPromises(history, promises)).toEqual([]);

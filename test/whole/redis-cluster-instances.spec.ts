@@ -35,7 +35,7 @@ describeWith('redis-server', 'on a Redis Cluster', () => {
       await removeDatabase();
     });
 
-    it('answer no list from before a write that was acknowledged by any of them', async () => {
+    it('return no list from before a write that any of them acknowledged', async () => {
       const { key } = await limitedClient(instances, 100_000);
       const path = '/v1/pets?limit=100&status=pending';
       const lists = () => Promise.all(instances.all.map((one) => one.request('GET', path, { key })));

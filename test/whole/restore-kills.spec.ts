@@ -5,7 +5,7 @@ import { pet, storeWith } from '../support/backup-orders.js';
 import { spawnPetstore, folderOfTest, ROOT } from '../support/service-process.js';
 import { SqliteFile, rowsOf } from '../support/sqlite-file.js';
 
-/** The steps before which a restore of so many steps is killed: some while it copies, and each of the last, which change names. */
+/** The steps before which a restore of the given number of steps is killed: some while it copies, and each of the last, which change names. */
 const killedSteps = (steps: number, naming: number) => [
   ...[0.3, 0.7].map((share) => Math.ceil(share * (steps - naming))),
   ...Array.from({ length: naming }, (_, index) => steps - naming + 1 + index),
@@ -26,7 +26,7 @@ async function killedStore(file: string): Promise<void> {
   for (const end of ['', '-wal']) await copyFile(`${source}${end}`, `${file}${end}`);
 }
 
-/** Restores a backup by a process of its own, which is killed before that step; answers how many it made when it was not. */
+/** Restores a backup by its own process, which is killed before that step; returns how many it made when it was not. */
 async function restoreKilled(database: string, backup: string, killedAt: number, environment = {}) {
   const stepsFile = join(await folderOfTest(), 'steps');
   const { outcome } = spawnPetstore(dirname(database), ['db', 'restore', backup, '--yes'], {

@@ -13,7 +13,7 @@ const DATED = 'petstore.sqlite.replaced-20261122T180000Z';
 const LOCK = 'petstore.sqlite-server';
 
 describe('a restore', () => {
-  it('is refused without --yes where there is a database and nobody to ask, and done without where there is none', async () => {
+  it('is refused without --yes if a database exists and there is no terminal, and needs no --yes if none exists', async () => {
     const [backup, database] = [await storeWith(pet(1)), await storeWith(pet(2))];
     const before = await readFile(database);
     const restore = (file: string) =>
@@ -123,7 +123,7 @@ describe('a restore', () => {
       expect(await readFile(join(folder, name), 'latin1')).toContain(`Pet ${at + 1}`);
   });
 
-  it('takes the log away that would be replayed, also where the file is gone', async () => {
+  it('removes the log that would be replayed, even if the file is missing', async () => {
     const [backup, folder] = [await storeWith(pet(1)), await folderOfTest()];
     const database = join(folder, 'petstore.sqlite');
     await writeFile(`${database}-wal`, 'old log');

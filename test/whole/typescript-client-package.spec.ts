@@ -17,7 +17,7 @@ beforeAll(async () => {
   return packed.remove;
 });
 
-/** Compiles files that use the installed package; answers what the compiler says. */
+/** Compiles files that use the installed package; returns what the compiler says. */
 async function compiled(codes: readonly string[], options: object = {}, extension = 'ts'): Promise<string> {
   const files = codes.map((_, index) => `used-${index}.${extension}`);
   for (const [index, file] of files.entries()) await writeFile(join(packed.folder, file), codes[index] ?? '');
@@ -163,7 +163,7 @@ function printedBy(output: string): readonly string[] {
 const onNode = (file: string) => run(packed.folder, process.execPath, [file]);
 
 describe('the typed client on Node.js', () => {
-  it('runs the example of its README as it stands', async () => {
+  it('runs the example of its README unchanged', async () => {
     expect(printedBy(await onNode('example.js'))).toEqual(PRINTED);
   });
 
@@ -204,7 +204,7 @@ describeWith('browser', 'the typed client in a browser', () => {
     }
   }
 
-  it('runs the example of its README as it stands, in a page of another origin', async () => {
+  it('runs the example of its README unchanged, in a page of another origin', async () => {
     expect(printedBy(await printed(example))).toEqual(PRINTED);
   });
 });

@@ -69,7 +69,7 @@ const migratedByNewer: Prepare = async (path) =>
   );
 const NEWER = /newer version.*Tomorrow4102444800000.*Start that version/;
 
-/** Why a database cannot be used, and what the line says beside the file's name. */
+/** Why a database cannot be used, and what the line says alongside the file's name. */
 const CASES: readonly (readonly [string, Prepare, RegExp])[] = [
   [
     'is locked by another process',
@@ -116,7 +116,7 @@ const CASES: readonly (readonly [string, Prepare, RegExp])[] = [
 ];
 
 describe.skipIf(!reachable)('a database that cannot be used, because it', () => {
-  it.each(CASES)('%s, is told in one line that says what to do', async (_, prepare, expected) => {
+  it.each(CASES)('%s, is reported in one line that says what to do', async (_, prepare, expected) => {
     const path = await folder();
     await prepare(path);
     const message = await serviceOfTest(path, { NODE_ENV: 'production' }, MAIN, NOBODY).then(
@@ -128,7 +128,7 @@ describe.skipIf(!reachable)('a database that cannot be used, because it', () => 
     expect(message).toMatch(expected);
   });
 
-  it('was migrated by a newer version, or is on /proc, is told by the command line in the same line', async () => {
+  it('was migrated by a newer version, or is on /proc, is reported by the command line in the same line', async () => {
     const path = await folder();
     await migratedByNewer(path);
     for (const [file, expected] of [

@@ -19,7 +19,7 @@ it('webhook listen prints the messages of a running service, and deletes its end
   expect((await service.stop()).code).toBe(0);
 });
 
-it('webhook listen asks whether the service runs when no message arrives', async () => {
+it('webhook listen suggests that the service may not run when no message arrives', async () => {
   const path = await folderOfTest();
   const settings = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1/32' };
   await petstore(path, ['client', 'create', '--name', 'Shop', '--plan', 'free'], settings);

@@ -35,7 +35,7 @@ describe('adoption.requested', () => {
 });
 
 describe('adoption.approved', () => {
-  it('writes one letter, however often it is approved or delivered', async () => {
+  it('writes one letter, no matter how often it is approved or delivered', async () => {
     const { id: petId } = await service.add(PET);
     const { body } = await request(petId, 'Grace');
     for (const _ of [1, 2]) await decide(body.id, 'approved', { 'idempotency-key': 'approve-1' });
@@ -53,7 +53,7 @@ describe('adoption.approved', () => {
 });
 
 describe('metrics', () => {
-  it('tell how many adoptions reached a state, and how many are open', async () => {
+  it('count the adoptions that reached a state and those that are open', async () => {
     const shown = async () => ({
       open: await service.metric('petstore_adoptions_open'),
       requested: await service.metric('petstore_adoptions_total', { state: 'requested' }),

@@ -40,7 +40,7 @@ describe('an adoption that nobody decides', () => {
     expect(await get(pet)).toMatchObject({ status: 'available' });
   });
 
-  it('expires also when something else has let its animal go, or sold it', async () => {
+  it('expires also when something else has released or sold its animal', async () => {
     const [gone, sold] = [await open(), await open()];
     const pets = service.repository(Pet);
     await pets.update({ id: BigInt(gone.pet.split('/').at(-1) ?? '') }, { status: 'available' });

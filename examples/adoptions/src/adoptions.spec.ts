@@ -35,7 +35,7 @@ async function inState(state: AdoptionState) {
 }
 
 describe('requesting an adoption', () => {
-  it('reserves the animal, and answers where the adoption is', async () => {
+  it('reserves the animal, and returns the location of the adoption', async () => {
     const { id: petId } = await pet();
     const created = await request(petId, { note: 'Has a garden' });
     expect([created.status, created.body]).toEqual([
@@ -132,7 +132,7 @@ describe('an adoption', () => {
     },
   );
 
-  it('is not approved when something else has let the animal go; it can be declined then', async () => {
+  it('is not approved when something else has released the animal; it can be declined then', async () => {
     const { path, etag, petId } = await open();
     await service.repository(Pet).update({ id: petId }, { status: 'available' });
     const decide = (state: string) =>

@@ -3,7 +3,7 @@ import type { Requester } from './audited-changes.js';
 import { grantableScopes } from './key-rules.js';
 import { defineScope } from '../scopes.js';
 
-it('a client that orders for itself gets no scope that operators alone pass on, also where it names none', () => {
+it('a client in self-service gets no scope that only operators pass on, also if it names none', () => {
   const shelves = defineScope('shelves', 'Run shelves.', { lastKeyProtected: true });
   const toys = defineScope('toys', 'Toys.');
   const scopes = [shelves.name, toys.name];

@@ -8,7 +8,7 @@ import { openForTest } from '../../../test/support/opened.js';
 
 const operation = 'GET /v1/pets';
 
-it('what waits to be written is bounded, and so is what one second writes, of however many clients; a stop writes all of it', async () => {
+it('pending writes are bounded, and so are the writes of one second, for any number of clients; a stop writes all of them', async () => {
   const service = await openForTest();
   const { app, clock } = service;
   const dataSource = app.get(DataSource);

@@ -16,12 +16,12 @@ const HTTP =
 
 it.each(ROWS)('what a command says of $code names no HTTP request', ({ message, ...row }) => {
   const params = row.example ?? {};
-  const said = reasonOf(new ApiError({ message, ...row }, { params }));
-  const remedy = said.split('\n').slice(1).join('\n');
+  const reason = reasonOf(new ApiError({ message, ...row }, { params }));
+  const remedy = reason.split('\n').slice(1).join('\n');
   expect(remedy).not.toMatch(HTTP);
 });
 
-it('a wrong event is answered with the events, on the command line too', () => {
+it('an unknown event is refused with a list of the events, on the command line too', () => {
   const [error] = eventErrors(['pet.created']);
   expect(error?.message).toMatch(/^There is no such event\. The events are .*webhook_endpoint\.disabled/);
 });

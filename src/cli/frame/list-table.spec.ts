@@ -32,7 +32,7 @@ describe('a list', () => {
     expect(long.slice(1)).toEqual([`${ID}  ${'n'.repeat(35)}…  free  1     2`, '(--wide shows all)']);
   });
 
-  it('does not take a cell that ends in an ellipsis for one that was cut', () => {
+  it('does not confuse a cell that ends in an ellipsis with one that was cut', () => {
     expect(shown(200, {}, [[ID, 'pst_test_0000…', 'free', 1, 2]]).split('\n')).toHaveLength(2);
   });
 
@@ -62,7 +62,7 @@ describe('a list', () => {
     expect(text).toContain('A\\u{1b}[31mB\\u{7}\\u{a}C\\u{202e}D');
   });
 
-  it('takes as many rows as there are', () => {
+  it('accepts any number of rows', () => {
     const rows = Array.from({ length: 200_000 }, () => [ID, 'Acme', 'free', 1, 2]);
     expect(shown(80, {}, rows).split('\n')).toHaveLength(200_001);
   });

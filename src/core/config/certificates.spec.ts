@@ -44,7 +44,7 @@ describe('a file of certificates', () => {
   it.each([
     ['is missing', 'absent.crt', 'ENOENT'],
     ['is a folder', '.', 'EISDIR'],
-  ])('that %s is told by the name of the setting', (_, name, why) => {
+  ])('that %s is reported with the name of the setting', (_, name, why) => {
     expect(() => readCertificates('REDIS_CA', join(folder, name))).toThrow(
       new RegExp(`^REDIS_CA: ${join(folder, name)} cannot be read \\(${why}.*\\)$`),
     );

@@ -32,7 +32,7 @@ function errorsOf(environment: Record<string, string>): readonly string[] {
   try {
     return [`read ${new Settings(environment).port}`];
   } catch (error) {
-    if (error instanceof SettingsError) return error.faults;
+    if (error instanceof SettingsError) return error.problems;
     throw error;
   }
 }
@@ -57,7 +57,7 @@ describe('the settings of a feature', () => {
     expect(values[property as keyof typeof values]).toBe(expected);
   });
 
-  it('show no secret: not in a fault, not when they are printed', () => {
+  it('show no secret, neither in an error nor when they are printed', () => {
     const secret = 'swordfish';
     const [error] = errorsOf({ KENNELS_PARTNER_URL: secret });
     expect(error).toBe(

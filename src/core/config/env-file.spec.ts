@@ -29,7 +29,7 @@ describe('the file of settings', () => {
     expect(() => read(bytes)).toThrow(/is not UTF-8.*Save it as UTF-8\.$/),
   );
 
-  it('is refused when it is a folder, as a mount of a file that is absent makes it', () => {
+  it('is refused when it is a folder, as the mount of a missing file creates', () => {
     const path = join(folder, 'folder');
     mkdirSync(path);
     expect(() => readEnvFile(path)).toThrow(`${path} cannot be read: it is a directory. Remove it,`);

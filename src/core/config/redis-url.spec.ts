@@ -102,7 +102,7 @@ describe('REDIS_URL', () => {
     expect(readRedisUrl(text)).toBe(undefined);
   });
 
-  it('takes any password that is percent-encoded', () => {
+  it('accepts any password that is percent-encoded', () => {
     const forms = fc.constantFrom('redis://', 'rediss://', 'redis+cluster://', 'redis+sentinel://');
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1 }), forms, (text, form) => {

@@ -10,7 +10,7 @@ function errorsOf(environment: Record<string, string>): readonly string[] {
     read(environment);
     return [];
   } catch (error) {
-    if (error instanceof SettingsError) return error.faults;
+    if (error instanceof SettingsError) return error.problems;
     throw error;
   }
 }
@@ -77,7 +77,7 @@ describe('the settings', () => {
     if (!['DATABASE_URL', 'REDIS_URL'].includes(variable)) expect(errors[0]).toContain(JSON.stringify(text));
   });
 
-  it('name all faults at once', () => {
+  it('report all errors at once', () => {
     expect(errorsOf({ PORT: 'x', LOG_LEVEL: 'y', HOST: '/' })).toHaveLength(3);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import './platform-settings.js';
 import { unreadSettings } from './unread-settings.js';
 
-describe('a name that is probably misspelt', () => {
+describe('a name that is probably misspelled', () => {
   it.each([
     ['DATABSE_URL', 'DATABASE_URL'],
     ['DATABASE_URI', 'DATABASE_URL'],
@@ -13,18 +13,18 @@ describe('a name that is probably misspelt', () => {
     ['LOGLEVEL', 'LOG_LEVEL'],
     ['CORS_ORIGIN', 'CORS_ORIGINS'],
     ['SHUTDOWN_TIMEOT_MS', 'SHUTDOWN_TIMEOUT_MS'],
-  ])('%s is told of with the right one, without its value', (name, meant) => {
+  ])('%s is reported with the correct name, without its value', (name, meant) => {
     expect(unreadSettings({ [name]: 'secret' })).toEqual([
       `${name} is not a setting and is ignored. Did you mean ${meant}?`,
     ]);
   });
 
-  it('is not told of where the right one is set beside it: both are meant', () => {
+  it('is not reported if the correct name is set as well: both are intended', () => {
     expect(unreadSettings({ DATABASE_URI: 'of another program', DATABASE_URL: 'sqlite:a' })).toEqual([]);
     expect(unreadSettings({ DATABASE_URI: 'sqlite:a', DATABASE_URL: ' ' })).toHaveLength(1);
   });
 
-  it('is none of what environments have', () => {
+  it('is not reported for usual variables of an environment', () => {
     const legitimate = [
       'PATH NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS HOME HOSTNAME HOSTTYPE SHELL LANG LC_ALL TERM USER LOGNAME PWD OLDPWD SHLVL',
       'npm_config_loglevel npm_config_port npm_lifecycle_event INIT_CWD COLOR EDITOR TZ CI DEBUG HTTP_PROXY NO_PROXY POST HOSTS SORT',
@@ -35,7 +35,7 @@ describe('a name that is probably misspelt', () => {
     expect(unreadSettings(Object.fromEntries(legitimate.map((name) => [name, 'x'])))).toEqual([]);
   });
 
-  it('is one that an earlier version had: what replaces it is told, also where it has no value that is told', () => {
+  it('of an earlier version is reported with its replacement, even if its value is not shown', () => {
     expect(unreadSettings({ WEB_CONCURRENCY: '4' })).toEqual([
       expect.stringMatching(/^WEB_CONCURRENCY no longer exists: .*docs\/scale\.md/),
     ]);

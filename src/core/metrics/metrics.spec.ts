@@ -5,7 +5,7 @@ import { Settings } from '../config/settings.js';
 import { ManagementServer } from './management-server.js';
 import { Metrics } from './metrics.js';
 
-describe('a gauge that is read when it is asked for', () => {
+describe('a gauge that is read on request', () => {
   const lines = async (metrics: Metrics) =>
     (await metrics.exposition()).text.split('\n').filter((line) => line.startsWith('toys_'));
 
@@ -33,22 +33,22 @@ describe('a gauge that is read when it is asked for', () => {
   });
 });
 
-it('the management port serves the metrics alone, whatever parameters a scrape has', async () => {
+it('the management port serves only the metrics, with any query parameters', async () => {
   const metrics = new Metrics();
   const server = new ManagementServer(metrics, new Settings({ MANAGEMENT_PORT: '0' }));
   const port = await server.listen();
   onTestFinished(() => server.onApplicationShutdown());
-  const ask = async (path: string, method = 'GET') => {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method });
-    const text = await answer.text();
-    const code = answer.ok ? text.length > 1_000 : (JSON.parse(text) as { code: string }).code;
-    return [answer.status, code, answer.headers.get('allow')];
+  const request = async (path: string, method = 'GET') => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method });
+    const text = await response.text();
+    const code = response.ok ? text.length > 1_000 : (JSON.parse(text) as { code: string }).code;
+    return [response.status, code, response.headers.get('allow')];
   };
-  expect(await ask('/metrics')).toEqual([200, true, null]);
-  expect(await ask('/metrics?collect[]=all')).toEqual([200, true, null]);
-  expect(await ask('/metrics', 'HEAD')).toEqual([200, false, null]);
-  expect(await ask('/metrics', 'POST')).toEqual([405, 'method_not_allowed', 'GET, HEAD']);
-  expect(await ask('/metrics/')).toEqual([404, 'route_not_found', null]);
+  expect(await request('/metrics')).toEqual([200, true, null]);
+  expect(await request('/metrics?collect[]=all')).toEqual([200, true, null]);
+  expect(await request('/metrics', 'HEAD')).toEqual([200, false, null]);
+  expect(await request('/metrics', 'POST')).toEqual([405, 'method_not_allowed', 'GET, HEAD']);
+  expect(await request('/metrics/')).toEqual([404, 'route_not_found', null]);
 });
 
 it.each([
@@ -59,7 +59,7 @@ it.each([
     '431 Request Header Fields Too Large',
     'headers_too_large',
   ],
-])('the management port answers what %s with an Error body', async (_, bytes, status, code) => {
+])('the management port refuses what %s with an Error body', async (_, bytes, status, code) => {
   const server = new ManagementServer(new Metrics(), new Settings({ MANAGEMENT_PORT: '0' }));
   const port = await server.listen();
   onTestFinished(() => server.onApplicationShutdown());

@@ -29,7 +29,7 @@ describe('a duration', () => {
     '3651d',
     '9999999999d',
     '1e3s',
-  ])('"%s" is none', (text) => {
+  ])('"%s" is not a duration', (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Connection } from './connection.js';
 
 it.each([0, 1])(
-  'a connection can be closed, also while a statement is prepared that is kept, or runs (%i before)',
+  'a connection can be closed, even while a cached statement is being prepared or runs (%i before)',
   async (before) => {
     const connection = new Connection(new sqlite3.Database(':memory:'), { max: 64, accepts: () => true });
     const insert = () => connection.all('INSERT INTO pets (name) VALUES (?)', ['a']);

@@ -31,14 +31,14 @@ async function open() {
   const folder = await emptyFolder();
   onTestFinished(() => folder.remove());
   const path = join(folder.path, 'a.sqlite-shm');
-  const put = (header: Header) => writeFile(path, bytesOf(header));
-  await put({ counter: 7 });
+  const writeHeader = (header: Header) => writeFile(path, bytesOf(header));
+  await writeHeader({ counter: 7 });
   const version = new WalDataVersion({ error: undefined } as unknown as DatabaseFiles);
   version.watch(path);
   const current = () => ALL_CACHED.map((kind) => version.versions()[kind]);
   /** Runs a commit that is declared to invalidate these kinds and writes a header. */
   const commit = async (changes: readonly CachedKind[], header: Header) => {
-    await version.committing(changes, () => put(header));
+    await version.committing(changes, () => writeHeader(header));
   };
   /** The kinds whose version differs after some work. */
   const changedBy = async (work: () => Promise<void>) => {
@@ -47,7 +47,7 @@ async function open() {
     const after = current();
     return ALL_CACHED.filter((_, kind) => before[kind] !== after[kind]);
   };
-  return { path, put, version, current, commit, changedBy };
+  return { path, writeHeader, version, current, commit, changedBy };
 }
 
 const proven = async () => {
@@ -60,16 +60,16 @@ const UNKNOWN = [undefined, undefined];
 
 describe('the state of a WAL index', () => {
   it('is unknown until a commit of our own has moved it', async () => {
-    const { put, current, commit } = await open();
+    const { writeHeader, current, commit } = await open();
     expect(current()).toEqual(UNKNOWN);
-    await put({ counter: 8 });
+    await writeHeader({ counter: 8 });
     expect(current()).toEqual(UNKNOWN);
     await commit([], { counter: 9 });
     expect(current()).toEqual([expect.any(Number), expect.any(Number)]);
   });
 
   it.each<[readonly CachedKind[]]>([[[]], [['responses']], [['rows']], [ALL_CACHED]])(
-    'changes for what a commit of ours is declared to change alone: %o',
+    'changes only for what our commit declares to change: %o',
     async (changes) => {
       const { commit, changedBy } = await proven();
       expect(await changedBy(() => commit(changes, { counter: 9 }))).toEqual(changes);
@@ -83,8 +83,8 @@ describe('the state of a WAL index', () => {
     ['anything else in the header changes', { counter: 8, mark: 1 }],
     ['one copy is written and the other is not', { counter: 8, second: 9 }],
   ])('changes for everything when %s and nothing is declared', async (_, header) => {
-    const { put, changedBy } = await proven();
-    expect(await changedBy(() => put(header))).toEqual(ALL_CACHED);
+    const { writeHeader, changedBy } = await proven();
+    expect(await changedBy(() => writeHeader(header))).toEqual(ALL_CACHED);
   });
 
   it.each<[string, Header]>([
@@ -93,41 +93,41 @@ describe('the state of a WAL index', () => {
     ['the header changes and its counter does not', { counter: 8, mark: 1 }],
     ['both copies do not tell the same', { counter: 9, second: 8 }],
   ])('changes for everything when a commit is declared and %s', async (_, header) => {
-    const { put, version, changedBy } = await proven();
+    const { writeHeader, version, changedBy } = await proven();
     await version.committing([], async () => {
-      expect(await changedBy(() => put(header))).toEqual(ALL_CACHED);
+      expect(await changedBy(() => writeHeader(header))).toEqual(ALL_CACHED);
     });
   });
 
   it('changes for everything when another commit comes before the declared one, and after it', async () => {
-    const { put, version, changedBy } = await proven();
+    const { writeHeader, version, changedBy } = await proven();
     await version.committing([], async () => {
-      expect(await changedBy(() => put({ counter: 9 }))).toEqual([]);
-      expect(await changedBy(() => put({ counter: 10 }))).toEqual(ALL_CACHED);
+      expect(await changedBy(() => writeHeader({ counter: 9 }))).toEqual([]);
+      expect(await changedBy(() => writeHeader({ counter: 10 }))).toEqual(ALL_CACHED);
     });
-    expect(await changedBy(() => put({ counter: 11 }))).toEqual(ALL_CACHED);
+    expect(await changedBy(() => writeHeader({ counter: 11 }))).toEqual(ALL_CACHED);
   });
 
   it('counts what was committed before a declared commit fails as declared, and nothing after', async () => {
-    const { put, version, changedBy } = await proven();
+    const { writeHeader, version, changedBy } = await proven();
     const declared = async () => {
       const failing = version.committing(['rows'], async () => {
-        await put({ counter: 9 });
+        await writeHeader({ counter: 9 });
         throw new Error('disk full');
       });
       await expect(failing).rejects.toThrow('disk full');
     };
     expect(await changedBy(declared)).toEqual(['rows']);
-    expect(await changedBy(() => put({ counter: 10 }))).toEqual(ALL_CACHED);
+    expect(await changedBy(() => writeHeader({ counter: 10 }))).toEqual(ALL_CACHED);
   });
 });
 
 describe('while a statement commits that has not had the write lock before', () => {
   it('a commit leaves unclear what else it invalidates until the statement has ended', async () => {
-    const { put, version, current } = await proven();
+    const { writeHeader, version, current } = await proven();
     const [responses, rows] = current();
     await version.autocommitting(['responses'], async () => {
-      await put({ counter: 9 });
+      await writeHeader({ counter: 9 });
       expect(current()).toEqual([Number(responses) + 1, undefined]);
       return ['a row'];
     });
@@ -140,10 +140,10 @@ describe('while a statement commits that has not had the write lock before', () 
     ['another process has committed before it', [{ counter: 9 }, { counter: 10 }], ['a row']],
     ['both commits are seen at once', [{ counter: 10 }], ['a row']],
   ])('everything is invalid after it if %s', async (_, headers, result) => {
-    const { put, version, current, changedBy } = await proven();
+    const { writeHeader, version, current, changedBy } = await proven();
     const statement = async () => {
       for (const header of headers) {
-        await put(header);
+        await writeHeader(header);
         current();
       }
       if (result instanceof Error) throw result;
@@ -162,8 +162,8 @@ describe('while a statement commits that has not had the write lock before', () 
   });
 });
 
-describe('an index that does not tell', () => {
-  it('of a commit of ours is believed no more, and says so once', async () => {
+describe('an index that reveals nothing', () => {
+  it('of our commit is no longer trusted, and this is logged once', async () => {
     const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     await proven();
     expect(warn).not.toHaveBeenCalled();
@@ -178,7 +178,7 @@ describe('an index that does not tell', () => {
     expect(warn).toHaveBeenCalledTimes(1);
   });
 
-  it('is begun anew with another index: what was cached before is void', async () => {
+  it('restarts with another index: earlier cache entries are invalid', async () => {
     const { path, version, current, commit } = await proven();
     const before = current();
     version.watch(path);
@@ -197,12 +197,12 @@ describe('reading a WAL index', () => {
         lines.push(`${level}: ${String(line)}`);
       });
     }
-    const { path, put, version } = await open();
+    const { path, writeHeader, version } = await open();
     await rm(path);
     for (let times = 0; times < 2; times += 1) await version.committing([], () => Promise.resolve());
     expect(lines).toEqual([expect.stringMatching(/^warn: .*a\.sqlite-shm cannot be read \(.*ENOENT/)]);
-    await put({ counter: 5 });
-    await version.committing([], () => put({ counter: 6 }));
+    await writeHeader({ counter: 5 });
+    await version.committing([], () => writeHeader({ counter: 6 }));
     expect(version.versions().responses).toBeTypeOf('number');
     expect(lines.slice(1)).toEqual([expect.stringMatching(/^log: .*a\.sqlite-shm can be read again/)]);
     await writeFile(path, 'cut short');

@@ -20,7 +20,7 @@ const { data } = fc.letrec<{ data: unknown }>((tie) => ({
   ),
 }));
 
-describe('what an event tells', () => {
+describe('the data of an event', () => {
   it('comes back as it was', () => {
     fc.assert(
       fc.property(data, (value) => {

@@ -54,7 +54,7 @@ describe('a response', () => {
     ['many small ones', 80_000, 1],
     ['few large ones', 20, 1_048_576],
   ])(
-    'is evicted when %s take too much memory, the one that was not requested for the longest first',
+    'is evicted when %s take too much memory, the least recently requested first',
     async (_, count, characters) => {
       const { request } = cacheOf(new OwnWritesVersion());
       const handler = vi.fn<() => JsonText>(() => new JsonText('x'.repeat(characters)));
@@ -76,7 +76,7 @@ describe('a response', () => {
     [false, ['responses'], 'second'],
     [true, ['responses'], 'first'],
     [true, ['responses', 'rows'], 'second'],
-  ])('that outlasts new rows: %o, is read while %o change; the next request gets the %s', async (...row) => {
+  ])('that survives inserts: %o, is read while %o change; the next request gets the %s', async (...row) => {
     const [survivesInserts, commits, expected] = row;
     const version = new CountedVersion();
     const { request } = cacheOf(version);
@@ -104,7 +104,7 @@ describe('a response', () => {
 });
 
 describe('requests of one target at the same time', () => {
-  it('do not share one that began before a commit that the later must see', async () => {
+  it('do not share one that started before a commit that the later one must see', async () => {
     const version = new OwnWritesVersion();
     const { request } = cacheOf(version);
     const { handler, resolve } = pending();

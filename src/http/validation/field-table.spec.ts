@@ -109,15 +109,15 @@ const members = fc.uniqueArray(fc.tuple(fc.constantFrom(...NAMES), member), {
 });
 
 function objectOf(entries: readonly (readonly [string, () => unknown])[], hasPrototype: boolean): object {
-  const made = (hasPrototype ? {} : Object.create(null)) as object;
+  const created = (hasPrototype ? {} : Object.create(null)) as object;
   for (const [name, make] of entries)
-    Object.defineProperty(made, name, {
+    Object.defineProperty(created, name, {
       value: make(),
       enumerable: true,
       writable: true,
       configurable: true,
     });
-  return made;
+  return created;
 }
 
 const pipe = new ValidationPipe();
@@ -153,7 +153,7 @@ describe('the table of a class', () => {
     );
   });
 
-  it('is not there for a class with another decorator of class-validator or class-transformer', () => {
+  it('does not exist for a class with another decorator of class-validator or class-transformer', () => {
     class Validated extends Fields {
       @IsString()
       declare name: string;
@@ -165,7 +165,7 @@ describe('the table of a class', () => {
     expect([FieldTable.of(Validated), FieldTable.of(Transformed)]).toEqual([undefined, undefined]);
   });
 
-  it('refuses by a rule that answers a promise, since nobody awaits it', async () => {
+  it('refuses with a rule that returns a promise, because it is not awaited', async () => {
     class Slow {
       @Rule('slow', 'This is slow.', (() => Promise.resolve(true)) as unknown as () => boolean)
       name!: string;

@@ -112,7 +112,7 @@ describe('a field', () => {
     },
   );
 
-  it('may be null if it is nullable, has its default when absent, and is asked for otherwise', async () => {
+  it('may be null if it is nullable, has its default when absent, and is required otherwise', async () => {
     expect(await read('body', { int64: null, instant: null }, Nullable)).toEqual({
       int64: null,
       instant: null,
@@ -125,7 +125,7 @@ describe('a field', () => {
     expect(await read('body', { int64: 1 }, Nullable)).toEqual(['instant required: This field is required.']);
   });
 
-  it('is a list of no more names than it says', async () => {
+  it('is a list of at most the declared number of names', async () => {
     const names = ['a', 'b', 'c'];
     expect(await read('body', { names: names.slice(1) }, Few)).toEqual({ names: ['b', 'c'] });
     expect(await read('body', { names }, Few)).toEqual([
@@ -140,6 +140,6 @@ it('decimals that a transformation makes are numbers before the rules of a body'
     @Transform(() => new JsonDecimal('2.0'))
     count: unknown;
   }
-  const made = await new ValidationPipe().transform({ count: 1 }, { type: 'body', metatype: Made });
-  expect(made).toStrictEqual(Object.assign(new Made(), { count: 2 }));
+  const parsed = await new ValidationPipe().transform({ count: 1 }, { type: 'body', metatype: Made });
+  expect(parsed).toStrictEqual(Object.assign(new Made(), { count: 2 }));
 });

@@ -11,7 +11,7 @@ const service = await openForAll();
 
 const file = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
-describe('a generated file is as `npm run docs:generate` makes it', () => {
+describe('a generated file is as `npm run docs:generate` writes it', () => {
   it('docs/openapi.json', async () => {
     expect(await file('docs/openapi.json')).toBe(`${JSON.stringify(service.document, null, 2)}\n`);
   });
@@ -37,7 +37,7 @@ describe.skipIf(!existsSync(client))('the typed client', () => {
   it
     .skipIf(existsSync(client) && absentOperations(client, documents).length > 0)
     .each(['schemas.ts', 'operations.ts', 'errors.ts'])(
-    'has of the documents what `npm run docs:generate` makes: %s',
+    'contains of the documents what `npm run docs:generate` writes: %s',
     async (name) => {
       const files = await clientFiles(documents);
       expect(Object.keys(files)).toContain(name);

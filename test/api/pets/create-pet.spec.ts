@@ -9,7 +9,7 @@ const post = (json: unknown, headers?: Record<string, string>) =>
   service.request('POST', '/v1/pets', { json, ...(headers ? { headers } : {}) });
 
 describe('POST /v1/pets', () => {
-  it('adds an animal and answers it with its id and address', async () => {
+  it('adds an animal and returns it with its id and URL', async () => {
     const { status, body, headers } = await post({ name: 'Biscuit', categoryId: 7, status: 'pending' });
     expect(status).toBe(201);
     expect(body).toEqual({ id: expect.any(Number), name: 'Biscuit', categoryId: 7, status: 'pending' });
@@ -18,7 +18,7 @@ describe('POST /v1/pets', () => {
     expect(fetched.text).toBe(JSON.stringify(body));
   });
 
-  it('makes it available when no status is given', async () => {
+  it('creates it as available when no status is sent', async () => {
     expect((await post({ name: 'Luna', categoryId: 1 })).body.status).toBe('available');
   });
 
@@ -68,7 +68,7 @@ describe('POST /v1/pets', () => {
     ],
     ['an array', '[{"name":"a","categoryId":1}]', [' not_an_object']],
     ['null', 'null', [' not_an_object']],
-  ])('refuses %s, naming every fault', async (_, text, faults) => {
+  ])('refuses %s, with every error', async (_, text, faults) => {
     const created = await post(text);
     expect([created.status, created.body.code]).toEqual([400, 'validation_failed']);
     expect(faultsOf(created).toSorted()).toEqual(faults);
@@ -96,7 +96,7 @@ describe('POST /v1/pets', () => {
     expect([created.body.message, created.text].every((shown: string) => shown.isWellFormed())).toBe(true);
   });
 
-  it('refuses a value nested as deep as may be by its rule, and takes brackets in a text', async () => {
+  it('refuses a value nested to the limit by its rule, and accepts brackets in a text', async () => {
     const { status, body } = await post(`{"name":${'['.repeat(63)}${']'.repeat(63)},"categoryId":1}`);
     expect([status, body.details?.[0].code]).toEqual([400, 'not_a_string']);
     expect((await post({ name: '[{'.repeat(127), categoryId: 1 })).status).toBe(201);
@@ -121,12 +121,12 @@ describe('POST /v1/pets', () => {
     expect([status, body.code]).toEqual([415, 'unsupported_media_type']);
   });
 
-  it('says of another charset which one it takes', async () => {
+  it('says for another charset which one it accepts', async () => {
     const { body } = await post('{}', { 'content-type': 'application/json; charset=iso-8859-1' });
     expect(body.message).toContain('UTF-8');
   });
 
-  it('takes a body compressed with gzip, and measures it decompressed', async () => {
+  it('accepts a body compressed with gzip, and measures it decompressed', async () => {
     const send = (text: string) =>
       fetch(`${service.url}/v1/pets`, {
         method: 'POST',

@@ -6,14 +6,14 @@ const service = await openForAll();
 await service.seed();
 
 describe('GET /v1/pets/{petId}', () => {
-  it('answers the animal', async () => {
+  it('returns the animal', async () => {
     const { status, text } = await service.request('GET', '/v1/pets/1');
     expect(status).toBe(200);
     expect(text).toBe('{"id":1,"name":"Biscuit","categoryId":1,"status":"available"}');
   });
 
   it.each(['0', '-1', '999999', '9223372036854775807', '-9223372036854775808', '9007199254740993'])(
-    'answers 404 for %s, an int64 that no animal has',
+    'returns 404 for %s, an int64 that no animal has',
     async (id) => {
       const { status, body } = await service.request('GET', `/v1/pets/${id}`);
       expect([status, body.code]).toEqual([404, 'pet_not_found']);
@@ -28,14 +28,14 @@ describe('GET /v1/pets/{petId}', () => {
     ['2⁶³', '9223372036854775808', 'out_of_range'],
     ['below −2⁶³', '-9223372036854775809', 'out_of_range'],
     ['many digits', '1'.repeat(3_000), 'out_of_range'],
-  ])('answers 400 for %s, which is no int64', async (_, id, code) => {
+  ])('returns 400 for %s, which is not an int64', async (_, id, code) => {
     const { status, body } = await service.request('GET', `/v1/pets/${id}`);
     expect(status).toBe(400);
     expect(body.details).toEqual([{ field: 'petId', code, message: expect.any(String) }]);
   });
 
   it.each(['%', '%zz', '%ff', '%c3%28', '%ed%a0%80'])(
-    'answers 400 for %j, which nothing decodes',
+    'returns 400 for %j, which cannot be decoded',
     async (id) => {
       const { status, body } = await service.request('GET', `/v1/pets/${id}`);
       expect([status, body.code]).toEqual([400, 'malformed_request']);
@@ -49,7 +49,7 @@ describe('the deprecation of getPet', () => {
     ['a 404', '/v1/pets/0', {}, 404],
     ['a 400', '/v1/pets/x', {}, 400],
     ['a 401', '/v1/pets/1', { key: null }, 401],
-  ])('is told on %s', async (_, path, options, expected) => {
+  ])('is announced on %s', async (_, path, options, expected) => {
     const { status, headers } = await service.request('GET', path, options);
     expect(status).toBe(expected);
     expect(headers.get('deprecation')).toBe('@1795132800');
@@ -60,7 +60,7 @@ describe('the deprecation of getPet', () => {
     expect(help === undefined).toBe(expected < 400);
   });
 
-  it('is not told on the other operations', async () => {
+  it('is not announced on the other operations', async () => {
     const { headers } = await service.request('GET', '/v1/pets');
     expect(
       headers.has('deprecation') || headers.has('sunset') || /deprecation/.test(headers.get('link') ?? ''),
@@ -116,7 +116,7 @@ describe('after its removal getPet', async () => {
   const later = await openForAll({ at: '2030-12-05T00:00:00.000Z' });
   await later.seed();
 
-  it('answers 410, and names what to call instead', async () => {
+  it('returns 410, and names the replacement', async () => {
     expect((await later.request('HEAD', '/v1/pets/1')).status).toBe(410);
     const { status, body } = await later.request('GET', '/v1/pets/1');
     expect([status, body.message]).toEqual([

@@ -14,7 +14,7 @@ describe('GET /v1/pets', () => {
     expect(body).toHaveLength(length);
   });
 
-  it.each(['available', 'sold'])('answers only animals that are %s', async (status) => {
+  it.each(['available', 'sold'])('returns only animals that are %s', async (status) => {
     const { body } = await service.request('GET', `/v1/pets?status=${status}&limit=100`);
     expect(body.length).toBeGreaterThan(5);
     expect(new Set(body.map((pet: { status: string }) => pet.status))).toEqual(new Set([status]));
@@ -40,7 +40,7 @@ describe('GET /v1/pets', () => {
     expect(body.details[0].message).toBe('This parameter is misspelled; write status.');
   });
 
-  it('answers HEAD as GET, without the body', async () => {
+  it('responds to HEAD as to GET, without the body', async () => {
     const get = await service.request('GET', '/v1/pets?limit=2');
     const head = await service.request('HEAD', '/v1/pets?limit=2');
     expect(head.status).toBe(200);

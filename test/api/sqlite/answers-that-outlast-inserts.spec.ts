@@ -86,7 +86,7 @@ async function open() {
   return { service, pets, add, cache };
 }
 
-describe('answers from the cache among inserts', () => {
+describe('responses from the cache during inserts', () => {
   it('are those of the database, whatever is written', async () => {
     const { service, pets, add, cache } = await open();
     const { manager } = service.app.get(DataSource);
@@ -108,7 +108,7 @@ describe('answers from the cache among inserts', () => {
     expect((await service.request('GET', '/v1/pets', { key: revoked.key })).status).toBe(200);
     await service.app.get(ApiKeysService).revoke(revoked.id, {}, SERVICE_ITSELF);
     const keys = { reader: service.key, writer: writer.key, revoked: revoked.key, nobody: null };
-    /** What a client can see of an answer, except for what differs each time. */
+    /** What a client can see of a response, except for what differs each time. */
     const seen = async ({ target: wanted, by: who, headers: sent }: Step & { kind: 'get' }) => {
       const path = wanted === 'the next page' ? (next ?? '/v1/pets') : wanted;
       service.clock.advance(1_000);
@@ -159,7 +159,7 @@ describe('answers from the cache among inserts', () => {
     expect(cache.use.hits).toBeGreaterThan(before);
   });
 
-  it('outlast them, where the new rows have no place in them', async () => {
+  it('survive them, if they would not contain the new rows', async () => {
     const { service, pets, add, cache } = await open();
     for (let count = 0; count < 5; count += 1) await add('First', count % 2 ? 'sold' : 'available');
     const [first] = await pets.find({ order: { id: 'ASC' }, take: 1 });
@@ -211,7 +211,7 @@ describe('answers from the cache among inserts', () => {
     }
   });
 
-  it('do not outlast inserts that a trigger makes more of, from when it is there', async () => {
+  it('do not survive inserts by a trigger, from its creation on', async () => {
     const { service, add } = await open();
     const names = async () =>
       ((await service.request('GET', '/v1/pets?limit=2')).body as { name: string }[]).map(({ name }) => name);

@@ -6,7 +6,7 @@ import { InsertBatches } from '../../../src/database/insert-batches.js';
 import { unavailable } from '../../../src/database/unavailable.js';
 import { openForTest } from '../../support/opened.js';
 
-it('of rows that are tried one by one, each waits no longer than the first for a database that is busy', async () => {
+it('of rows that are inserted one by one, each waits no longer than the first for a busy database', async () => {
   const service = await openForTest();
   const database = service.app.get<Database>(DataSource);
   let tries = 0;

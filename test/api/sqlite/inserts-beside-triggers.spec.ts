@@ -103,7 +103,7 @@ describe('rows that are inserted together', () => {
       3,
       0,
     ],
-  ])('are told their own ids %s', async (_, entity, statements, count, refused) => {
+  ])('return their own ids %s', async (_, entity, statements, count, refused) => {
     const repository = (await open([entity], statements)).getRepository(entity);
     const rows = Array.from({ length: count }, (__, at) => repository.create({ text: `${at}` }));
     const outcomes = await added(repository, rows);
@@ -137,7 +137,7 @@ describe('rows that are inserted together', () => {
       'DROP TABLE notes; CREATE TABLE notes (id bigint PRIMARY KEY, text text)',
       6,
     ],
-  ])('are told their own ids once another process has added %s', async (_, statements, refused) => {
+  ])('return their own ids once another process has added %s', async (_, statements, refused) => {
     const folder = await emptyFolder();
     onTestFinished(() => folder.remove());
     const database = join(folder.path, 'notes.sqlite');
@@ -165,7 +165,7 @@ describe('rows that are inserted together', () => {
     expect(await other.texts('SELECT id FROM notes WHERE id IS NULL')).toEqual([]);
   });
 
-  it('reach the table behind a view, where they bring their key', async () => {
+  it('reach the table behind a view, if they contain their key', async () => {
     const dataSource = await open(
       [Code],
       [
@@ -179,7 +179,7 @@ describe('rows that are inserted together', () => {
     expect(await codes.find({ order: { code: 'ASC' } })).toEqual([{ code: 'x' }, { code: 'y' }]);
   });
 
-  it('are refused where a view keeps them, which tells no ids', async () => {
+  it('are refused for a view, which returns no ids', async () => {
     const dataSource = await open(
       [Note],
       [
@@ -199,7 +199,7 @@ describe('rows that are inserted together', () => {
     expect(await notes.find()).toEqual([]);
   });
 
-  it('have the id that a transformer makes', async () => {
+  it('have the id that a transformer creates', async () => {
     const dataSource = await open([Made], ['CREATE TABLE made (id integer PRIMARY KEY, text text)']);
     await dataSource.getRepository(Made).insert({ text: 'a' });
     expect(await dataSource.query('SELECT id FROM made')).toEqual([{ id: 1_000 }]);

@@ -90,7 +90,7 @@ describe('JSON that is read from rows', () => {
     };
   });
 
-  it('is byte for byte what the entities are written as, page by page and one by one', async () => {
+  it('is byte for byte the JSON of the entities, page by page and one by one', async () => {
     const status = fc.option(fc.constantFrom(...PET_STATUSES), { nil: undefined });
     await fc.assert(
       fc.asyncProperty(pets, fc.integer({ min: 1, max: 5 }), status, async (made, limit, only) => {

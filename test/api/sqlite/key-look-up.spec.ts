@@ -56,7 +56,7 @@ describe('looking a key up', () => {
     expect(queries()).toBe(1);
   });
 
-  it('finds a key as soon as it is issued, though it was asked for before', async () => {
+  it('finds a key as soon as it is issued, even if it was looked up before', async () => {
     const { service } = await open();
     const { key } = await service.issueKey();
     const digest = digestOf(key);
@@ -70,14 +70,14 @@ describe('looking a key up', () => {
 });
 
 describe('an address that has used up its minute', () => {
-  it('is looked up one request at a time, beside others; one that fails keeps none from its turn', async () => {
+  it('is looked up by one request at a time, in parallel with other keys; a failed lookup does not block the next', async () => {
     const { service } = await open();
     for (let sent = 0; sent < 60; sent += 1) await request(service, 'x');
     const reader = service.app.get(JsonReader, { strict: false });
     const first = Reflect.get(Object.getPrototypeOf(reader) as object, 'first') as Read;
     let [running, most, lookups] = [0, 0, 0];
     vi.spyOn(reader, 'first').mockImplementation(async (...query) => {
-      // The service reads other things meanwhile.
+      // The service reads other things in the meantime.
       if (!query[0].includes('digest')) return Reflect.apply(first, reader, query);
       running += 1;
       most = Math.max(most, running);
@@ -93,7 +93,7 @@ describe('an address that has used up its minute', () => {
   });
 });
 
-describe('a database that does not answer', () => {
+describe('a database that does not respond', () => {
   it.each([
     [
       'is busy',
@@ -103,7 +103,7 @@ describe('a database that does not answer', () => {
       }),
     ],
     ['does not respond', new Error('SQLITE_IOERR: disk I/O error')],
-  ])('that %s: 503 with Retry-After, counted for nobody', async (reason, failure) => {
+  ])('that %s: 503 with Retry-After, without being counted', async (reason, failure) => {
     const { service } = await open();
     const { key } = await service.issueKey();
     const reader = service.app.get(JsonReader, { strict: false });

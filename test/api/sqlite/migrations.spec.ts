@@ -44,7 +44,7 @@ it('a migration keeps the clients and keys that were there, in both directions',
   ]);
 });
 
-it('Idempotency-Keys that were kept as they were sent are kept by what they say; of two that say the same, the later response stays', async () => {
+it('Idempotency-Keys that were stored as they were sent are stored as parsed; of two that are equal, the later response stays', async () => {
   const dataSource = await migrated();
   const rewrites = `SELECT 1 FROM schema_migrations WHERE name LIKE 'ParsedIdempotencyKeys%'`;
   while ((await dataSource.query<unknown[]>(rewrites)).length > 0) await dataSource.undoLastMigration();

@@ -62,7 +62,7 @@ describe.each([
   ['another process holds the write lock', foreignWriter],
   ['a transaction of this process takes long', ownWriter],
 ])('while %s', (_, start) => {
-  it("the first request of a client's day, keys that are not cached and every list answer", async () => {
+  it("the first request of a client's day, keys that are not cached and every list get a response", async () => {
     const { service, file } = await open();
     const other = await service.issueKey({ plan: 'pro' });
     const release = await start(service, file);
@@ -83,7 +83,7 @@ describe.each([
     await release();
   });
 
-  it('a query of a module that begins with WITH answers', async () => {
+  it('a query of a module that starts with WITH succeeds', async () => {
     const { service, file } = await open();
     const release = await start(service, file);
     const query = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT sum(i) AS sum FROM n`;
@@ -92,8 +92,8 @@ describe.each([
   });
 });
 
-describe('a read beside the writer', () => {
-  it('sees what was committed a moment ago, whoever committed it', async () => {
+describe('a read during a write', () => {
+  it('sees the latest commit of any process', async () => {
     const { service, file } = await open();
     const dataSource = service.app.get(DataSource);
     const { run, close } = foreigner(file);
@@ -109,7 +109,7 @@ describe('a read beside the writer', () => {
     }
   });
 
-  it('goes to the writer where it asks for what only that has', async () => {
+  it('goes to the writer if only that has the data', async () => {
     const { service } = await open();
     const dataSource = service.app.get(DataSource);
     await dataSource.query('CREATE TEMP TABLE notes (text varchar)');
@@ -122,8 +122,8 @@ describe('a read beside the writer', () => {
   });
 });
 
-describe('while another process holds the write lock for longer than is waited', () => {
-  it('every write is refused with 503 and Retry-After, and none is made', async () => {
+describe('while another process holds the write lock for longer than the wait', () => {
+  it('every write is refused with 503 and Retry-After, and not carried out', async () => {
     const { service, file } = await open();
     const { id, key } = await service.issueKey({ plan: 'pro' });
     const { clientId } = (await service.request('GET', `/admin/keys/${id}`)).body as { clientId: string };

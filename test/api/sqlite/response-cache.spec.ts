@@ -13,7 +13,7 @@ import { openForTest } from '../../support/opened.js';
 import { described } from '../../support/described.js';
 
 describe('what is cached', () => {
-  it('is answered from memory: the database is not asked', async () => {
+  it('is served from memory, without a query', async () => {
     const service = await openForTest();
     await service.seed();
     const first = await service.request('GET', '/v1/pets?limit=2');
@@ -61,7 +61,7 @@ describe('what is cached', () => {
   });
 });
 
-it('each of two services on one SQLite file answers at once what the other has acknowledged', async () => {
+it('each of two services on one SQLite file returns immediately what the other has acknowledged', async () => {
   const environment = { DATABASE_URL: await databaseOfTest() };
   const services = [await openForTest({ environment }), await openForTest({ environment })] as const;
   const { key } = services[0];
@@ -125,7 +125,7 @@ it('a response from the cache ends its request: Nest runs neither pipes nor hand
 });
 
 describe('what is not cached, although its handler is @Cached()', () => {
-  it('a value that is no JsonText, of which a warning says so once, and an answer with a cookie, which belongs to its request', async () => {
+  it('a value that is not a JsonText, with one warning, and a response with a cookie, which belongs to its request', async () => {
     const service = await openForTest({ modules: [NumbersModule] });
     const warned = vi.spyOn(Logger.prototype, 'warn');
     const numbers = [];

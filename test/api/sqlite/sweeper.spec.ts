@@ -45,7 +45,7 @@ it('a start waits for no old rows, and a stop for one batch, not for all', async
   expect(await count('idempotency_entries')).toBe(0);
 });
 
-it('an outage is told of once, not for each table', async () => {
+it('an outage is logged once, not for each table', async () => {
   const { service, sweep } = await open({ database: 'file' });
   const file = fileOf(service);
   const error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
@@ -56,7 +56,7 @@ it('an outage is told of once, not for each table', async () => {
     .toBe(503);
   error.mockClear();
   await sweep();
-  // Background loops may tell of the outage, too.
+  // Background loops may log the outage, too.
   const errors = error.mock.calls.map(([line]) => String(line)).filter((line) => line.startsWith('Old rows'));
   expect(errors).toEqual([expect.stringMatching(/^Old rows of \w+ cannot be deleted/)]);
 });
@@ -84,7 +84,7 @@ it('old rows go a few at a time: writers come between them, and the log stays sm
   expect(log).toBeLessThan(8 * MIB);
 });
 
-it('bans that nobody asks for any more go, what may be asked for stays', async () => {
+it('bans that are no longer needed are deleted, others stay', async () => {
   const { service, sweep } = await open();
   const { manager } = service.app.get(DataSource);
   const now = service.clock.now();

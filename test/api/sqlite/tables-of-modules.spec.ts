@@ -99,7 +99,7 @@ describe('the tables of a module', () => {
     expect([status, body]).toEqual([200, { leashes: 1 }]);
   });
 
-  it('are there once when two modules bring them, or when they were found in src', async () => {
+  it('exist once when two modules add them, or when they were found in src', async () => {
     const again = TablesModule.forFeature({ entities: [Pet], migrations: [Pets1793491201000] });
     const service = await openForTest({
       modules: [LeashesModule.forRoot(), LeashesModule.forRoot(), again],
@@ -142,7 +142,7 @@ describe('the tables of a module', () => {
     expect((await service.request('GET', '/v1/leashes')).body).toEqual({ leashes: 1 });
   });
 
-  it('are gone from services without the module, and from databases that no service opens', async () => {
+  it('are absent from services without the module, and from databases that no service opens', async () => {
     const tablesOf = async (modules: Type[]) => {
       const service = await openForTest({ modules });
       const { entityMetadatas } = service.app.get(DataSource);
@@ -159,8 +159,8 @@ describe('the tables of a module', () => {
   });
 });
 
-describe('a database with the tables of a module that is gone', () => {
-  it('is refused by a start that names the migration, and tells to put the module back', async () => {
+describe('a database with the tables of a removed module', () => {
+  it('is refused by a start that names the migration, and says to add the module again', async () => {
     const url = await databaseOfTest();
     const dataSource = await openDataSource({ databaseUrl: url });
     await migrate(dataSource);

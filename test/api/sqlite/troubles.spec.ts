@@ -37,7 +37,7 @@ describe.each([
 });
 
 describe('a read that the database refuses', () => {
-  it('fails alone, each time, and ends nothing', async () => {
+  it('fails each time, without effects on later reads', async () => {
     const service = await open();
     const dataSource = service.app.get(DataSource);
     await dataSource.query('ALTER TABLE pets RENAME TO pets_away');

@@ -222,7 +222,7 @@ describe.each([
   ['without a key', undefined],
   ['with an Idempotency-Key', 'k-1'],
 ])('a handler that works %s', (_, key) => {
-  it.each(['direct', 'nest'])('adds the same whatever it uses, run by %s', async (face) => {
+  it.each(['direct', 'nest'])('adds the same with any API, run by %s', async (face) => {
     const { pets, add, names } = await open();
     for (const [index, way] of Object.keys(WAYS).entries()) {
       await pets.clear();
@@ -240,11 +240,11 @@ describe.each([
   });
 });
 
-describe('a handler that fails behind its writes', () => {
+describe('a handler that fails after its writes', () => {
   it.each([
     ['an error', new Error('the second half is missing'), 500],
     ['a refusal', new ApiError(HTTP_ERRORS.precondition_failed), 412],
-  ])('by %s takes them all along with a key, whatever wrote them', async (_, error, expected) => {
+  ])('by %s includes them all with a key, whatever wrote them', async (_, error, expected) => {
     const { add, names } = await open();
     for (const way of Object.keys(WAYS)) {
       failure = error;
@@ -257,7 +257,7 @@ describe('a handler that fails behind its writes', () => {
   });
 });
 
-describe('other writers are not kept waiting', () => {
+describe('other writers do not wait', () => {
   it('by a handler that awaits something before its first statement', async () => {
     const { add, addBeside: addConcurrently, names } = await open();
     const [arrived, go] = [gate(), gate()];
@@ -290,7 +290,7 @@ describe('other writers are not kept waiting', () => {
     expect((await slow).status).toBe(201);
   });
 
-  it('by what is left when a handler has answered', async () => {
+  it('by work that remains after the response of a handler', async () => {
     const { add, addBeside: addConcurrently, dataSource, names } = await open();
     const go = gate();
     let late: Promise<unknown> | undefined;
@@ -312,8 +312,8 @@ describe('other writers are not kept waiting', () => {
   });
 });
 
-describe('a request that another process answers while its handler has not written yet', () => {
-  it('gets that answer, and its handler no further than its first statement', async () => {
+describe('a request that another process completes while its handler has not written yet', () => {
+  it('gets that response, and its handler stops at its first statement', async () => {
     const file = await folder();
     const [first, second] = [await open(file), await open(file)];
     const [arrived, go] = [gate(), gate()];
@@ -355,7 +355,7 @@ describe('a transaction that keeps the write lock for longer than a second', () 
   it.each([
     ['its operation', 'k-1', /^LittersController\.direct /],
     ['who called it', undefined, /^The transaction at .*hold\.handler.* \(.*units-of-work\.spec\.ts/],
-  ])('is told by the name of %s, and once more with its total when it ends', async (_, key, name) => {
+  ])('is logged with the name of %s, and once more with its total when it ends', async (_, key, name) => {
     const { add, addBeside: addConcurrently } = await open();
     // What the start warns of is nothing of this.
     warnings.length = 0;
@@ -381,11 +381,11 @@ describe('a transaction that keeps the write lock for longer than a second', () 
     expect(warnings[1]).toMatch(/held the write lock for 2500 ms\.$/);
     vi.useRealTimers();
     expect((await addConcurrently()).status).toBe(201);
-    // A write of the service itself that began by the other clock may seem long.
+    // A write of the service itself that started by the other clock may seem long.
     expect(warnings.filter((text) => name.test(text))).toHaveLength(2);
   });
 
-  it('lets whoever waits for it be refused with 503 and Retry-After after 10 s, with and without a key', async () => {
+  it('lets waiting requests be refused with 503 and Retry-After after 10 s, with and without a key', async () => {
     const { add, addBeside: addConcurrently } = await open();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const [arrived, go] = [gate(), gate()];

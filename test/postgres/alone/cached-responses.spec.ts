@@ -26,7 +26,7 @@ describeWith('postgres-server', 'a list that one of two instances has cached', (
   let server: PostgresServer;
   let one: TestService;
   let other: TestService;
-  /** A program beside the instances. */
+  /** A program alongside the instances. */
   let sql: pg.Client;
 
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describeWith('postgres-server', 'a list that one of two instances has cached', (
     await server.remove();
   });
 
-  /** Whether the next list is answered from the cache, and the names in it. */
+  /** Whether the next list is served from the cache, and the names in it. */
   const list = async (path = '/v1/pets?limit=100') => {
     const { use } = one.app.get(ResponseCache);
     const { hits } = use;
@@ -82,7 +82,7 @@ describeWith('postgres-server', 'a list that one of two instances has cached', (
             outer.transaction((inner) => inner.query(`UPDATE pets SET name = 'Nested'`)),
           ),
     ],
-  ])('is read anew after the other %s', async (_, change) => {
+  ])('is read again after the other %s', async (_, change) => {
     const id = await addedPet();
     await untilCached();
     await change(id);
@@ -125,7 +125,7 @@ describeWith('postgres-server', 'a list that one of two instances has cached', (
       ['ALTER TABLE pets RENAME TO animals', 'CREATE VIEW pets AS SELECT * FROM animals LIMIT 0'],
     ],
     ['its end', ['DROP VIEW pets', 'ALTER TABLE animals RENAME TO pets']],
-  ])('is read anew after %s of another program', async (_, statements) => {
+  ])('is read again after %s of another program', async (_, statements) => {
     if (!statements[0]?.startsWith('DROP')) await addedPet();
     await untilCached();
     for (const statement of statements) await sql.query(statement.replace('PORT', String(server.port)));
@@ -134,7 +134,7 @@ describeWith('postgres-server', 'a list that one of two instances has cached', (
     expect((await list()).names).toEqual(await namesNow());
   });
 
-  it('stays cached while a transaction is open, and is read anew with its late commit', async () => {
+  it('stays cached while a transaction is open, and is read again after its late commit', async () => {
     await addedPet();
     const late = new pg.Client({ connectionString: server.url });
     await late.connect();
@@ -148,7 +148,7 @@ describeWith('postgres-server', 'a list that one of two instances has cached', (
     expect(new Set((await list()).names)).toEqual(new Set(['Late']));
   });
 
-  it('is read anew after 5 seconds: a sequence moves without a commit', async () => {
+  it('is read again after 5 seconds: a sequence moves without a commit', async () => {
     // The service itself commits now and then.
     await expect
       .poll(async () => {
@@ -161,7 +161,7 @@ describeWith('postgres-server', 'a list that one of two instances has cached', (
     expect((await list()).isCached).toBe(false);
   });
 
-  it('is asked for by one query for all requests of one turn, which begins after they have arrived', async () => {
+  it('is fetched by one query for all requests of one turn, which starts after they have arrived', async () => {
     await untilCached();
     const version = one.app.get(DataVersion);
     const query = vi.spyOn(pg.Client.prototype, 'query');
@@ -176,7 +176,7 @@ describeWith('postgres-server', 'a list that one of two instances has cached', (
   describe('when its session', () => {
     const ENDED = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore, snapshots'`;
 
-    it('ends while it idles, is read anew: no request is refused, and the log has no line', async () => {
+    it('ends while it idles, is opened again: no request is refused, and nothing is logged', async () => {
       await addedPet();
       await untilCached();
       const lines: string[] = [];
@@ -192,7 +192,7 @@ describeWith('postgres-server', 'a list that one of two instances has cached', (
       expect(lines).toEqual([]);
     });
 
-    it('may not ask, is not cached, and the log has one line', async () => {
+    it('lacks the permission, is not cached, and one line is logged', async () => {
       const lines: string[] = [];
       vi.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => void lines.push(String(line)));
       onTestFinished(() => void vi.restoreAllMocks());
@@ -243,7 +243,7 @@ describeWith('postgres-server', 'a list that one of two instances has cached', (
       sql.on('error', () => undefined);
     });
 
-    it('lacks nothing that was acknowledged, whoever wrote it', async () => {
+    it('lacks nothing that any process acknowledged', async () => {
       const attack = new Attack([one, other], server.url, one.key);
       const { stale, checks, writes } = await attack.run(WRITES, faults());
       const hits = one.app.get(ResponseCache).use.hits + other.app.get(ResponseCache).use.hits;
@@ -252,7 +252,7 @@ describeWith('postgres-server', 'a list that one of two instances has cached', (
       expect(hits).toBeGreaterThan(checks / 10);
     });
 
-    it('would lack it if a query served requests that come after it has begun: the attack finds that', async () => {
+    it('would lack it if a query served requests that arrive after its start: the attack finds that', async () => {
       shareVersions([one, other]);
       const { stale } = await new Attack([one, other], server.url, one.key).run(WRITES, []);
       expect(stale.length).toBeGreaterThan(0);

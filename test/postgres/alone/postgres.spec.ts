@@ -36,7 +36,7 @@ describeWith('postgres', 'on PostgreSQL', () => {
     const names = async () =>
       (await database.getRepository(Pet).find({ order: { id: 'ASC' } })).map(({ name }) => name);
 
-    it('whose COMMIT is answered by ROLLBACK was not committed, and says so', async () => {
+    it('whose COMMIT returns ROLLBACK was not committed, and says so', async () => {
       await database.getRepository(Pet).clear();
       await expect(
         database.transaction(async () => {
@@ -48,7 +48,7 @@ describeWith('postgres', 'on PostgreSQL', () => {
       expect(await names()).toEqual([]);
     });
 
-    it('beside others has a connection of its own', async () => {
+    it('in parallel with others has its own connection', async () => {
       await database.getRepository(Pet).clear();
       const insert = (index: number) =>
         database.transaction(async () => {
@@ -129,7 +129,7 @@ describeWith('postgres', 'on PostgreSQL', () => {
     });
   });
 
-  it('each statement is prepared, however many came before it, and no connection keeps more than a thousand', async () => {
+  it('each statement is prepared, after any number of others, and no connection keeps more than a thousand', async () => {
     const { reader } = database;
     for (let one = 0; one < 1_200; one += 1) await reader.first(`SELECT ${one} AS one`, []);
     const read = async () => [
@@ -145,7 +145,7 @@ describeWith('postgres', 'on PostgreSQL', () => {
 
   it('a column that is added under a prepared statement does not break it', async () => {
     const read = async () => {
-      // Every connection prepares it, and plans it anew after some runs.
+      // Every connection prepares it, and plans it again after some runs.
       for (let times = 0; times < 12; times += 1)
         await database.reader.first('SELECT * FROM pets WHERE id > ?1', [0]);
       return database.reader.first('SELECT * FROM pets WHERE id > ?1', [0]);
@@ -189,7 +189,7 @@ describeWith('postgres', 'on PostgreSQL', () => {
       expect((await schemaStatus(older)).unknown).toEqual([Added.name]);
     });
 
-    it('are run once by several processes that begin at the same time', async () => {
+    it('are run once by several processes that start at the same time', async () => {
       const url = await postgresOfTest();
       const all = await Promise.all(
         Array.from({ length: 5 }, () => dataSourceOfTest(url, { isUnlimited: true })),
@@ -226,7 +226,7 @@ describeWith('postgres', 'on PostgreSQL', () => {
   });
 
   describe('a start', () => {
-    it('without Redis is refused beside another instance, and one with Redis beside one without', async () => {
+    it('without Redis is refused alongside another instance, and one with Redis alongside one without', async () => {
       const [DATABASE_URL, folder] = [await postgresOfTest(), await folderOfTest()];
       const start = (more: NodeJS.ProcessEnv = {}) => serviceOfTest(folder, { DATABASE_URL, ...more });
       const without = await start();

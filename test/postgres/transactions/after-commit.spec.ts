@@ -25,7 +25,7 @@ describe.each(frames)('after the commit of %s', TIMELY, (_, run) => {
     before = collected.length;
   };
 
-  it('callbacks are called, and events are told, in the order in which they came', async () => {
+  it('callbacks are called, and events are delivered, in their order', async () => {
     start();
     await run(async () => {
       for (const name of ['a', 'b', 'c']) {
@@ -77,7 +77,7 @@ describe.each(frames)('after the commit of %s', TIMELY, (_, run) => {
     expect(soldIn()).toEqual(['inner', 'outer']);
   });
 
-  it('those of a nested transaction that was undone never come, whatever it had committed within it', async () => {
+  it('those of a nested transaction that was rolled back are never called, whatever it had committed within it', async () => {
     start();
     await run(async () => {
       note('first');
@@ -135,7 +135,7 @@ describe.each(frames)('after the commit of %s', TIMELY, (_, run) => {
     expect([await stalls.count(), await toys.countBy({ count: 9 })]).toEqual([1, 1]);
   });
 
-  it('a callback may ask for another one, which comes too', async () => {
+  it('a callback may register another one, which is called too', async () => {
     start();
     await run(async () => {
       transactions.afterCommit(() => {
@@ -147,7 +147,7 @@ describe.each(frames)('after the commit of %s', TIMELY, (_, run) => {
     expect(noted).toEqual(['a', 'b']);
   });
 
-  it('isInside() tells whether the caller takes part', async () => {
+  it('isInside() returns whether the caller takes part', async () => {
     const inside = [transactions.isInside()];
     await run(async () => {
       inside.push(
@@ -162,7 +162,7 @@ describe.each(frames)('after the commit of %s', TIMELY, (_, run) => {
   });
 });
 
-describe('work that outlives its transaction', TIMELY, () => {
+describe('work that continues after its transaction', TIMELY, () => {
   /** Ways of writing later. */
   const LATE: readonly (readonly [name: string, work: (name: string) => Promise<unknown>])[] = [
     ['insert()', add],
@@ -233,7 +233,7 @@ describe('work that outlives its transaction', TIMELY, () => {
       expect(noted).toEqual(['late', false]);
     });
 
-    it('has those of its own transaction called after that', async () => {
+    it('has the callbacks of its own transaction called after that', async () => {
       const go = gate();
       const noted: string[] = [];
       let late: Promise<unknown> | undefined;
@@ -259,7 +259,7 @@ describe('work that outlives its transaction', TIMELY, () => {
       expect(await names()).toEqual([]);
     });
 
-    it('a statement that was sent before its end, and not awaited, is in it or behind it, and not lost', async () => {
+    it('a statement that was sent before its end, and not awaited, is in it or after it, and not lost', async () => {
       let late: Promise<unknown> | undefined;
       await run(async () => {
         await add('in time');
@@ -269,7 +269,7 @@ describe('work that outlives its transaction', TIMELY, () => {
       expect(await names()).toEqual(['in time', 'late']);
     });
 
-    it('goes on after many turns, timers and other transactions', async () => {
+    it('continues after many turns, timers and other transactions', async () => {
       let late: Promise<unknown> | undefined;
       await run(async () => {
         await add('in time');
@@ -295,7 +295,7 @@ describe('work that outlives its transaction', TIMELY, () => {
     });
   });
 
-  it('a nested one of which outlives the outer one is committed with it', async () => {
+  it('whose nested transaction ends after the outer one is committed with it', async () => {
     let within: Promise<unknown> | undefined;
     await dataSource.transaction(async () => {
       within = nested(async () => {
@@ -309,7 +309,7 @@ describe('work that outlives its transaction', TIMELY, () => {
     expect(await names()).toEqual(['first', 'second']);
   });
 
-  it('that was nested, and is not awaited by it, goes on in the outer one', async () => {
+  it('that was nested, and is not awaited by it, continues in the outer one', async () => {
     const go = gate();
     let late: Promise<unknown> | undefined;
     await expect(
@@ -327,7 +327,7 @@ describe('work that outlives its transaction', TIMELY, () => {
     expect(await names()).toEqual([]);
   });
 
-  /** Asks to be called back after a rollback, by work that was begun in the transaction and has done nothing since. */
+  /** Asks to be called back after a rollback, by work that was started in the transaction and has done nothing since. */
   async function calledBack(meanwhile: (go: () => void) => Promise<unknown>): Promise<string[]> {
     const go = gate();
     const noted: string[] = [];
@@ -343,7 +343,7 @@ describe('work that outlives its transaction', TIMELY, () => {
     return noted;
   }
 
-  it('that was undone calls nobody back for what was undone, while another transaction runs', async () => {
+  it('that was rolled back runs no callbacks for it, while another transaction runs', async () => {
     const other = async (go: () => void) => {
       go();
       await new Promise(setImmediate);
@@ -382,7 +382,7 @@ it('a handler that runs no statement commits its response, one that reads too, e
   expect(runs).toBe(2);
 });
 
-it('a handler takes no connection before its first statement', async () => {
+it('a handler acquires no connection before its first statement', async () => {
   const inUse = () => service.metric('petstore_database_connections', { state: 'in_use' });
   await handle(async () => {
     // Jobs and webhooks look each second whether anything is due.

@@ -19,7 +19,7 @@ const { work } = fc.letrec<{ work: Work; add: Work; transaction: Work }>((tie) =
   }),
 }));
 
-/** Does the work within `name`, with the manager that it was handed or past it; answers what it leaves behind. */
+/** Does the work within `name`, with the manager that it was handed or past it; returns what it leaves behind. */
 async function perform(market: Market, piece: Work, name: string, manager: EntityManager): Promise<string[]> {
   const { dataSource, toys, names } = market;
   const row = { name };
@@ -59,7 +59,7 @@ describe.each(KINDS)('work in transactions, and in transactions within them (%s)
   const market = await openMarket([], { database });
   const { dataSource, toys, names } = market;
 
-  it('leaves behind what is in none that failed, whatever it uses and in whatever company', async () => {
+  it('leaves only what is in no failed transaction, with any API and any concurrent work', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(work, { minLength: 1, maxLength: 4 }), async (company) => {
         await toys.clear();

@@ -300,7 +300,7 @@ describe.each(frames)('what takes part in %s', TIMELY, (_, run) => {
     expect(await names()).toEqual(['a', 'b']);
   });
 
-  it('an async generator that was made before it, and is read in it', async () => {
+  it('an async generator that was created before it, and is read in it', async () => {
     const generator = adding(['x', 'y']);
     await expect(
       run(async () => {
@@ -325,7 +325,7 @@ describe.each(frames)('what takes part in %s', TIMELY, (_, run) => {
     expect(await names()).toEqual([]);
   });
 
-  it('not what was begun before it, although it is awaited in it', async () => {
+  it('not what was started before it, although it is awaited in it', async () => {
     const before = add('before');
     await expect(
       run(async () => {
@@ -337,7 +337,7 @@ describe.each(frames)('what takes part in %s', TIMELY, (_, run) => {
     expect(await names()).toEqual(['before']);
   });
 
-  it('not a read that was begun before it, although it is awaited in it', async () => {
+  it('not a read that was started before it, although it is awaited in it', async () => {
     const before = names();
     await run(async () => {
       await add('a');
@@ -345,7 +345,7 @@ describe.each(frames)('what takes part in %s', TIMELY, (_, run) => {
     });
   });
 
-  it('what goes on after a Promise.race() that was lost is in it, or behind it by itself', async () => {
+  it('work that continues after a lost Promise.race() is in it, or separate after it', async () => {
     let lost: Promise<unknown> | undefined;
     await run(async () => {
       lost = add('a').then(() => add('b'));

@@ -48,7 +48,7 @@ const KEYS = [
 ] as const;
 
 describe.each(KEYS)('an optimistic lock, %s', TIMELY, (_, key) => {
-  it('on another version than that of the row is 412', async () => {
+  it('with another version than that of the row returns 412', async () => {
     const books = dataSource.getRepository(Book);
     const { id } = await books.save(books.create({ title: 'a' }));
     const reading = (version: number) => () =>
@@ -164,7 +164,7 @@ describe.runIf(ON_POSTGRES)('an error of one statement on PostgreSQL', TIMELY, (
     expect((await toys.findOneByOrFail({ name: 'a' })).count).toBe(3);
   });
 
-  it.each(frames)('that writes behind SET TRANSACTION READ ONLY in %s is its own', async (_, run) => {
+  it.each(frames)('that writes after SET TRANSACTION READ ONLY in %s is its own', async (_, run) => {
     const lines = outages();
     for (const set of ['SET TRANSACTION READ ONLY', '/* a */ set local transaction_read_only = on']) {
       const writing = run(async () => {
@@ -185,7 +185,7 @@ describe.runIf(ON_POSTGRES)('an error of one statement on PostgreSQL', TIMELY, (
     expect([await names(), lines]).toEqual([['a', 'b', 'c'], []]);
   });
 
-  it('that copies from a stream says that nothing is there, and no outage', async () => {
+  it('that copies from a stream fails with the error of the server, and is no outage', async () => {
     const lines = outages();
     await expect(dataSource.query('COPY toys FROM STDIN')).rejects.toMatchObject({
       name: 'QueryFailedError',

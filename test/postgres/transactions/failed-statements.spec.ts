@@ -80,13 +80,13 @@ const COMMITTED = { isCommitted: true, names: ['before', 'behind', 'taken'], sta
 
 describe.each(FRAMES)('in %s', TIMELY, (_, run) => {
   it.each(FAILING)(
-    '%s undoes itself alone, as the first statement too: what comes before and behind it is committed',
+    '%s undoes only itself, as the first statement too: everything before and after it is committed',
     async (_name, work) => {
       expect(await failing(run, work)).toEqual(COMMITTED);
     },
   );
 
-  it.each(FAILING)('%s that nobody catches undoes all of it', async (_name, work) => {
+  it.each(FAILING)('%s that is not caught undoes all of it', async (_name, work) => {
     await start();
     await add('before');
     await expect(
@@ -108,7 +108,7 @@ describe.each(FRAMES)('in %s', TIMELY, (_, run) => {
     expect(errors.map(isForeignKeyViolation)).toEqual([false, false, false, true]);
   });
 
-  it('one of ten statements side by side that fails undoes itself alone', async () => {
+  it('one of ten statements in parallel that fails undoes only itself', async () => {
     const settled: string[] = [];
     await run(async () => {
       const all = Array.from({ length: 10 }, (_one, at) => add(at === 4 ? '3' : `${at}`));
@@ -118,7 +118,7 @@ describe.each(FRAMES)('in %s', TIMELY, (_, run) => {
     expect(await names()).toEqual(['0', '1', '2', '3', '5', '6', '7', '8', '9']);
   });
 
-  it('one of ten save() side by side that fails undoes itself alone', async () => {
+  it('one of ten save() in parallel that fails undoes only itself', async () => {
     const settled: string[] = [];
     await run(async () => {
       const all = Array.from({ length: 10 }, (_one, at) =>
@@ -130,7 +130,7 @@ describe.each(FRAMES)('in %s', TIMELY, (_, run) => {
     expect(await names()).toHaveLength(18);
   });
 
-  it('one of ten statements side by side that nobody catches undoes all of it', async () => {
+  it('one of ten statements in parallel that is not caught undoes all of it', async () => {
     let all: Promise<unknown>[] = [];
     const undone = run(() => {
       all = Array.from({ length: 10 }, (_one, at) => add(at === 4 ? '3' : `${at}`));
@@ -142,7 +142,7 @@ describe.each(FRAMES)('in %s', TIMELY, (_, run) => {
     expect(await names()).toEqual([]);
   });
 
-  it('a name that a failed statement wanted can be given in the same transaction', async () => {
+  it('a name that a failed statement requested can be used in the same transaction', async () => {
     await start();
     await run(async () => {
       await expect(toys.insert([{ name: 'x' }, { name: 'taken' }])).rejects.toThrow(QueryFailedError);
@@ -160,7 +160,7 @@ describe.each(FRAMES)('in %s', TIMELY, (_, run) => {
     expect(await names()).toEqual(['taken', 'x']);
   });
 
-  it.runIf(ON_POSTGRES)('statements and nested transactions that fail leave no locks behind', async () => {
+  it.runIf(ON_POSTGRES)('statements and nested transactions that fail leave no locks', async () => {
     await start();
     await run(async () => {
       for (let at = 0; at < 30; at += 1) {
@@ -189,7 +189,7 @@ it('a savepoint of a team stays, although a comment is before it', TIMELY, async
 
 // What a foreign server does not do, postgres_fdw and dblink report by these; a function of a team may raise any.
 it.runIf(ON_POSTGRES).each(['08001', '08006', '28P01', '3D000', '57P01', '57P03'])(
-  'a statement that fails by %s fails alone: nothing else is refused',
+  'a statement that fails by %s is the only one that fails: nothing else is refused',
   TIMELY,
   async (code) => {
     const raise = `DO $$ BEGIN RAISE EXCEPTION 'elsewhere' USING ERRCODE = '${code}'; END $$`;

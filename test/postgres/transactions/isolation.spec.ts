@@ -45,7 +45,7 @@ async function patiently(work: Work): Promise<unknown> {
 }
 
 describe.each(frames)('what others see of %s', TIMELY, (_, run) => {
-  it('nobody outside sees what is not committed, and reads go on', async () => {
+  it('nobody outside sees uncommitted changes, and reads continue', async () => {
     await add('before');
     const open = await held(run, () => toys.save([toys.create({ name: 'a' }), toys.create({ name: 'b' })]));
     expect(await names()).toEqual(['before']);
@@ -55,14 +55,14 @@ describe.each(frames)('what others see of %s', TIMELY, (_, run) => {
     expect(await names()).toEqual(['a', 'b', 'before']);
   });
 
-  it('nobody outside ever sees what is undone', async () => {
+  it('nobody outside ever sees changes that are rolled back', async () => {
     const open = await held(run, () => add('a'), undo);
     expect(await names()).toEqual([]);
     await expect(open.ended()).rejects.toThrow('undo');
     expect(await names()).toEqual([]);
   });
 
-  it('an acknowledged write beside it stays when it is undone', async () => {
+  it('an acknowledged concurrent write stays when it is rolled back', async () => {
     const open = await held(run, () => add('x'), undo);
     const concurrent = [
       add('a'),
@@ -76,7 +76,7 @@ describe.each(frames)('what others see of %s', TIMELY, (_, run) => {
     expect(await names()).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('a failed write beside it takes nothing of it along', async () => {
+  it('a failed concurrent write undoes nothing of it', async () => {
     await add('taken');
     const open = await held(run, () => add('a'));
     const concurrent = Promise.allSettled([

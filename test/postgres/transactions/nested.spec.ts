@@ -185,7 +185,7 @@ describe.each(frames)('a transaction nested in %s', TIMELY, (_, run) => {
     expect(await names()).toEqual([]);
   });
 
-  it('that fails takes no statement beside it along', async () => {
+  it('that fails undoes no concurrent statement', async () => {
     await run(async () => {
       const started = gate();
       const failing = undone('x', async () => {
@@ -212,7 +212,7 @@ describe.each(frames)('a transaction nested in %s', TIMELY, (_, run) => {
     expect(await names()).toHaveLength(50);
   });
 
-  it('that is still open when it throws is undone with it, is told so, and leaves the connection as it was', async () => {
+  it('that is still open when it throws is rolled back with it, gets the reason, and leaves the connection unchanged', async () => {
     const [started, failed] = [gate(), gate()];
     let inner: Promise<unknown> | undefined;
     let called = 0;
@@ -272,7 +272,7 @@ describe.each(frames)('a transaction nested in %s', TIMELY, (_, run) => {
     expect(await names()).toEqual(['nested', 'other']);
   });
 
-  it('that its runner has begun and not ended is told, and undone with it', async () => {
+  it('that its runner has started and not ended is reported, and rolled back with it', async () => {
     const forgotten = run(async () => {
       await add('a');
       await dataSource.transaction(async ({ queryRunner }) => {
@@ -292,7 +292,7 @@ describe.each(frames)('a transaction nested in %s', TIMELY, (_, run) => {
         await turns(2);
         await add('second');
       });
-      // It has begun.
+      // It has started.
       await turns(1);
     });
     await inner;
@@ -305,7 +305,7 @@ describe.each(frames)('a transaction nested in %s', TIMELY, (_, run) => {
   });
 });
 
-it('a lazily begun handler may nest first, side by side', TIMELY, async () => {
+it('a handler whose transaction starts lazily may nest first, in parallel', TIMELY, async () => {
   await handle(
     () =>
       Promise.all([

@@ -121,7 +121,7 @@ describe('a query runner by hand, as the documentation of Nest shows it', TIMELY
     expect(runner.isReleased).toBe(true);
   });
 
-  it('tells by isTransactionActive and isReleased what it is at', async () => {
+  it('shows its state with isTransactionActive and isReleased', async () => {
     const runner = dataSource.createQueryRunner();
     const observed = [states(runner)];
     await runner.startTransaction();
@@ -155,7 +155,7 @@ describe('a query runner by hand, as the documentation of Nest shows it', TIMELY
     });
   });
 
-  it('begins a second transaction after the first, and works without one before and behind them', async () => {
+  it('starts a second transaction after the first, and works without one before and after them', async () => {
     const runner = dataSource.createQueryRunner();
     await runner.connect();
     await runner.manager.insert(Toy, { name: 'before' });
@@ -218,7 +218,7 @@ describe('a query runner by hand, as the documentation of Nest shows it', TIMELY
     },
   );
 
-  it.runIf(ON_POSTGRES)('may begin and commit in one query()', async () => {
+  it.runIf(ON_POSTGRES)('may start and commit in one query()', async () => {
     await dataSource.query(`BEGIN; INSERT INTO toys (name) VALUES ('a'); COMMIT`);
     await expect(dataSource.query(`SELECT 1; BEGIN; INSERT INTO toys (name) VALUES ('b')`)).rejects.toThrow(
       'startTransaction()',
@@ -238,7 +238,7 @@ describe('a query runner by hand, as the documentation of Nest shows it', TIMELY
     expect(await names()).toEqual(['a']);
   });
 
-  it('counts the depth: a transaction begun within its own is undone alone', async () => {
+  it('counts the depth: a transaction started within its own is rolled back alone', async () => {
     await byHand(async (runner) => {
       await runner.manager.insert(Toy, { name: 'a' });
       await runner.startTransaction();
@@ -344,7 +344,7 @@ describe('a query runner by hand in a transaction', TIMELY, () => {
     expect(await names()).toEqual(['a', 'b']);
   });
 
-  it('that has begun nothing may be released at any time: the transaction goes on', async () => {
+  it('that has started nothing may be released at any time: the transaction continues', async () => {
     await dataSource.transaction(async () => {
       const runner = dataSource.createQueryRunner();
       await runner.connect();
@@ -402,7 +402,7 @@ describe('the manager of a transaction', TIMELY, () => {
   });
 
   it('that is handed out of the transaction works in it from elsewhere', async () => {
-    // As work that was begun before the transaction, which is no part of it: a queue, or a pool of workers.
+    // As work that was started before the transaction, which is no part of it: a queue, or a pool of workers.
     const queue: (() => Promise<void>)[] = [];
     const arrived = gate();
     const worker = arrived.opened.then(() => Promise.all(queue.map((job) => job())));

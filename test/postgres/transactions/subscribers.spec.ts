@@ -61,7 +61,7 @@ function subscribe(subscriber: EntitySubscriberInterface): () => void {
 
 const ofTest = new AsyncLocalStorage<boolean>();
 
-/** Adds a subscriber of the transactions that the test begins: those of jobs and webhooks are left out. */
+/** Adds a subscriber of the transactions that the test starts: those of jobs and webhooks are left out. */
 function subscribeHere(
   handlers: Partial<Record<keyof EntitySubscriberInterface, (event: TransactionStartEvent) => unknown>>,
 ): () => void {
@@ -128,7 +128,7 @@ describe.each(SAVING)('a subscriber of rows by %s', TIMELY, (_, save) => {
     });
     await run(async () => {
       await save('a');
-      // TypeORM undoes what save() has begun; an INSERT alone is left to the caller.
+      // TypeORM undoes what save() has started; an INSERT alone is left to the caller.
       await dataSource
         .transaction(() => expect(save('x')).rejects.toThrow('not this one').then(undo))
         .catch(() => undefined);
@@ -220,7 +220,7 @@ describe('save(), remove(), softRemove() and recover() in no transaction', TIMEL
     expect([await names(), (await stalls.find()).map(({ name }) => name)]).toEqual([['a'], ['of a']]);
   });
 
-  it('with the option `transaction: false` begin none', async () => {
+  it('with the option `transaction: false` start none', async () => {
     const received: string[] = [];
     subscribeHere({ beforeTransactionStart: () => void received.push('start') });
     await toys.save(toys.create({ name: 'a' }), { transaction: false, listeners: false });
@@ -285,7 +285,7 @@ describe('a subscriber of transactions', TIMELY, () => {
   const COMMITTED = ['before commit', 'commit'];
   const UNDONE = ['before rollback', 'rollback'];
 
-  it('hears when one begins and how it ends', async () => {
+  it('is notified when one starts and how it ends', async () => {
     const received = listen();
     await dataSource.transaction(() => add('a'));
     await dataSource.transaction(undo).catch(() => undefined);
@@ -348,7 +348,7 @@ describe('a subscriber of transactions', TIMELY, () => {
     expect([await names(), called]).toEqual([[], false]);
   });
 
-  it('that throws before the start has nothing begun', async () => {
+  it('that throws before the start prevents it', async () => {
     const remove = subscribeHere({ beforeTransactionStart: () => Promise.reject(new Error('no start')) });
     await expect(dataSource.transaction(() => add('a'))).rejects.toThrow('no start');
     const runner = dataSource.createQueryRunner();

@@ -67,7 +67,7 @@ describe.each(frames)('in %s', TIMELY, (_, run) => {
     expect(await names()).toEqual([]);
   });
 
-  it('a relation that is loaded when it is asked for takes part, and can be loaded later', async () => {
+  it('a lazy relation takes part, and can be loaded later', async () => {
     const albums = dataSource.getRepository(Album);
     const later: Album[] = [];
     await run(async () => {
@@ -200,7 +200,7 @@ describe('the managers and runners of a transaction', TIMELY, () => {
     expect(await names()).toEqual([]);
   });
 
-  it('transaction() of the manager of a runner by hand begins one, and again', async () => {
+  it('transaction() of the manager of a runner by hand starts one, and again', async () => {
     const runner = dataSource.createQueryRunner();
     await runner.manager.transaction((manager) => manager.insert(Toy, { name: 'a' }));
     await runner.manager
@@ -226,7 +226,7 @@ describe('the managers and runners of a transaction', TIMELY, () => {
         }),
     ],
   ])(
-    '%s side by side on one runner that has begun nothing are done wholly or not at all',
+    '%s in parallel on one runner that has started nothing are done completely or not at all',
     async (_, write) => {
       await add('x too');
       const runner = dataSource.createQueryRunner();

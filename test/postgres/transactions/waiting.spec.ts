@@ -80,7 +80,7 @@ describe('a transaction that runs no statement for 15 s', TIMELY, () => {
     expect(await names()).toEqual(['next']);
   });
 
-  it('goes on while it runs statements, whatever time it takes', async () => {
+  it('continues while it runs statements, however long it takes', async () => {
     stopClock();
     await dataSource.transaction(async () => {
       for (let at = 0; at < 4; at += 1) {
@@ -126,7 +126,7 @@ describe('statements that wait in a transaction', TIMELY, () => {
   });
 });
 
-describe('beside a query runner that has begun a transaction', TIMELY, () => {
+describe('alongside a query runner that has started a transaction', TIMELY, () => {
   const runConcurrently = async (outcome: () => void = () => undefined) => {
     const runner = dataSource.createQueryRunner();
     await runner.startTransaction();
@@ -184,7 +184,7 @@ describe('beside a query runner that has begun a transaction', TIMELY, () => {
   });
 });
 
-it('a read waits for no writer, whatever comments are before it', TIMELY, async () => {
+it('a read waits for no writer, with any comments before it', TIMELY, async () => {
   await add('a');
   const [full, end] = [gate(), gate()];
   // As many writers as there may be.

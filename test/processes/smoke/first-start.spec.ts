@@ -44,7 +44,7 @@ it('the first start of this checkout prints a curl line that works as pasted', a
 });
 
 describe('how a key is made', () => {
-  it('is told by the first start in production, in a command that runs as it stands', async () => {
+  it('is shown by the first start in production, in a command that can be pasted', async () => {
     const path = await folderOfTest();
     const production = { NODE_ENV: 'production', DATABASE_URL: 'sqlite:the shop/pets.sqlite' };
     const [line = '', ...more] = await adviceOf(path, production);
@@ -60,7 +60,7 @@ describe('how a key is made', () => {
     expect(service.output).not.toMatch(/There is no client yet|curl/);
   });
 
-  it('is told by the second start for the demo client, whose key may be lost', async () => {
+  it('is shown by the second start for the demo client, whose key may be lost', async () => {
     const path = await folderOfTest();
     expect(await adviceOf(path)).toEqual([]);
     const service = await serviceOfTest(path);
@@ -70,7 +70,7 @@ describe('how a key is made', () => {
   });
 });
 
-it('a setting that is misspelt or gone is told of with the right name and no value, and nothing else is', async () => {
+it('a setting that is misspelled or removed is reported with the correct name and no value, and nothing else is', async () => {
   const path = await folderOfTest();
   await writeFile(join(path, '.env'), 'TRUST_PROXI=secret\nMY_OWN=1\n', { mode: 0o600 });
   // No command would reach a database in memory to make a key, so it tells of none.
@@ -103,7 +103,7 @@ describe('files of the database', () => {
     expect(new Set(Object.values({ ...modes, '': '600' }))).toEqual(new Set(['600']));
   });
 
-  it('that others may read are told of with what ends it, by the start once and by doctor', async () => {
+  it('that others may read are reported with the remedy, by the start once and by doctor', async () => {
     const path = await folderOfTest();
     await petstore(path, ['db', 'migrate']);
     await chmod(join(path, FILE), 0o644);
@@ -133,7 +133,7 @@ it.each([
   ['192.0.2.1', /HOST: 192\.0\.2\.1 is not an address of this machine; set HOST/],
   ['shop.invalid', /HOST: shop\.invalid cannot be resolved; set HOST/],
 ])(
-  'the HOST %s, on which nothing can listen, is told in one sentence with what to set',
+  'the HOST %s, on which nothing can listen, is reported in one sentence with what to set',
   async (HOST, expected) => {
     const started = ServiceProcess.start(await folderOfTest(), { NODE_ENV: 'production', HOST });
     const message = await started.then(() => 'started', String);

@@ -36,7 +36,7 @@ interface Parts {
   readonly folder: string;
   /** Of the command line. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Begins a session in the database. */
+  /** Starts a session in the database. */
   readonly session: () => Session;
   /** The animals that are stored. */
   readonly stored: () => Promise<StoredPet[]>;
@@ -62,7 +62,7 @@ export class Deployment {
     return this.parts.instances;
   }
 
-  /** Runs the petstore command beside the service; undefined where it fails. */
+  /** Runs the petstore command alongside the service; undefined where it fails. */
   async command(...args: string[]): Promise<unknown> {
     const { code, stdout } = await petstore(this.parts.folder, [...args, '--json'], this.parts.environment);
     return code === 0 ? (JSON.parse(stdout) as unknown) : undefined;

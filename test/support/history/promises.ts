@@ -9,7 +9,7 @@ export interface Promises {
   readonly rowsMs: Readonly<Record<Via, number>>;
   /** The same for keys, and for the state and the plan of a client, in processes other than the one that made the change. */
   readonly keysMs: Readonly<Record<Via, number>>;
-  /** Whether a key or a client that would be refused is read anew, so that what makes it work is seen at once. */
+  /** Whether a key or a client that would be refused is read again, so that what makes it work is seen immediately. */
   readonly isRefusalReadAnew: boolean;
   /** Whether a row that one response has shown is shown by every later one, even if its write is not acknowledged yet. */
   readonly isMonotonic: boolean;
@@ -60,13 +60,13 @@ function failuresOfRedis(faults: readonly Fault[]): number {
   return made.length + alone.filter((one) => !made.some((other) => overlap(one, other))).length;
 }
 
-/** Whether an instance began while Redis was away: it knew neither the others nor what was used. */
+/** Whether an instance started while Redis was away: it knew neither the others nor what was used. */
 function startedAlone(faults: readonly Fault[]): boolean {
   const away = faults.filter(({ kind }) => /^redis (?:killed|paused|alone)$/.test(kind));
   return faults.some((one) => one.kind.startsWith('instance') && away.some((other) => overlap(one, other)));
 }
 
-/** Once in Redis and once by the shares of all, or whole by each instance that began alone; once more for each loss of Redis' data. */
+/** Once in Redis and once by the shares of all, or whole by each instance that started alone; once more for each loss of Redis' data. */
 function timesWithRedis(faults: readonly Fault[], instances: number): number {
   if (failuresOfRedis(faults) === 0) return 1;
   const losses = faults.filter(({ kind }) => kind === 'redis killed' || kind === 'redis flushed').length;

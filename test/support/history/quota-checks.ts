@@ -15,7 +15,7 @@ export function brokenQuotas(history: History, promises: Promises): string[] {
   ];
 }
 
-/** Another clock has other minutes: what was admitted is counted over all of them. Each step may start one anew. */
+/** Another clock has other minutes: what was admitted is counted over all of them. Each step may start one again. */
 function brokenAfterSteps(history: History, promises: Promises, firstStep: number, steps: number): string[] {
   const admitted = history.counted.filter((one) => isAdmitted(one) && one.end >= firstStep);
   const minutes = Math.ceil(((admitted.at(-1)?.end ?? 0) - firstStep) / MINUTE_MS) + 1;

@@ -5,7 +5,7 @@ import { SqliteFile } from '../sqlite-file.js';
 /** How a statement is carried out: by itself, in a transaction that commits late, or in one that is undone. */
 export type HowChanged = 'at once' | 'late' | 'undone';
 
-/** A session in the database beside the service, as psql has one. */
+/** A session in the database alongside the service, as psql has one. */
 export interface Session {
   /** Runs a statement; whether it was acknowledged. */
   change(statement: string, how: HowChanged, lateMs: number): Promise<boolean>;

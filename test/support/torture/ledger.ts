@@ -9,7 +9,7 @@ export interface Span {
 /** A crash loses the counts of at most its last second; where the machine is slow they are written later. */
 const UNWRITTEN_MS = 3_000;
 
-/** What clients were told, kept beside the service to be held against it at the end. */
+/** The responses to clients, recorded to be compared with the database at the end. */
 export class Ledger {
   /** Answers that the service never promised to give. */
   readonly unexpected: string[] = [];
@@ -33,7 +33,7 @@ export class Ledger {
     return this.acknowledged.size;
   }
 
-  /** Notes an answer that may not be given. */
+  /** Notes a response that may not be given. */
   record({ status, headers, text, body }: TestResponse, allowed: readonly number[], what: string): void {
     const isAsPromised =
       status !== 503 || (body?.code === 'service_unavailable' && headers.get('retry-after') !== null);
@@ -59,7 +59,7 @@ export class Ledger {
   }
 
   /**
-   * What was admitted, beside a limit for each minute. Counts are lost that were not written when a process ended (`ends`): those of
+   * What was admitted, alongside a limit for each minute. Counts are lost that were not written when a process ended (`ends`): those of
    * its last moments, and those from a span before it in which nothing could be written.
    */
   admission(limit: number, ends: readonly number[], blocked: readonly Span[]) {

@@ -16,7 +16,7 @@ export class Load {
   constructor(
     private readonly origin: string,
     private readonly ledger: Ledger,
-    /** Statuses that are promised beside those of success, such as 503 while a fault lasts. */
+    /** Statuses that are promised alongside those of success, such as 503 while a fault lasts. */
     private readonly alsoAllowed: readonly number[],
   ) {}
 
@@ -53,7 +53,7 @@ export class Load {
     });
   }
 
-  /** Ends all clients once their requests are answered. */
+  /** Ends all clients once their requests have got a response. */
   async end(): Promise<void> {
     await Promise.all(this.ends.map((end) => end()));
   }
@@ -63,7 +63,7 @@ export class Load {
     return this;
   }
 
-  /** The first answer that is neither 503 nor 409; whatever ends without one is sent again. */
+  /** The first response that is neither 503 nor 409; whatever ends without one is sent again. */
   private async request(
     method: string,
     path: string,

@@ -31,7 +31,7 @@ export const ALL_WELL = {
   integrity: [{ integrity_check: 'ok' }],
 };
 
-/** A store that is served under load, beside the ledger of what its clients were told. */
+/** A store that is served under load, alongside the ledger of what its clients were told. */
 export class TorturedStore {
   /** Spans in which nothing could be written. */
   private readonly blocked: Span[] = [];

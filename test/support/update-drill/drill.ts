@@ -43,7 +43,7 @@ export interface Facts {
   readonly asked: readonly Recorded[];
   /** `X-RateLimit-Remaining` of the last response to a client. */
   readonly remaining: Readonly<Record<string, number>>;
-  /** Lock files of the killed process beside the SQLite file; they are empty. */
+  /** Lock files of the killed process alongside the SQLite file; they are empty. */
   readonly leftFiles?: readonly string[];
 }
 
@@ -142,7 +142,7 @@ export function fixtureFile(...path: string[]): string {
   return readFileSync(join(FIXTURE, ...path), 'utf8');
 }
 
-/** Makes the file where the service has it by default, and beside it what the killed process left. */
+/** Makes the file where the service has it by default, and alongside it what the killed process left. */
 async function sqliteFile(folder: string, sql: string, facts: Facts): Promise<NodeJS.ProcessEnv> {
   await mkdir(join(folder, 'data'), { mode: 0o700 });
   await writeSqlite(join(folder, SQLITE_FILE), sql);

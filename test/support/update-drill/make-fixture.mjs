@@ -160,7 +160,7 @@ class Old {
   }
 }
 
-/** A receiver of webhooks; `/gone` is gone. */
+/** A receiver of webhooks; `/gone` responds with 410. */
 async function receiver() {
   const server = createServer((request, response) => {
     request.resume();

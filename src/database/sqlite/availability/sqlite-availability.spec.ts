@@ -32,14 +32,14 @@ describe('a write that fails', () => {
   const fail = (availability: SqliteAvailability, code: string) =>
     availability.writeError(new Error(`${code}: disk I/O error`), code, 0) as ApiError;
 
-  it('is put down to the disk that fails where that has room', () => {
+  it('is attributed to a failing disk if that has free space', () => {
     const availability = new SqliteAvailability(FILE, new DatabaseFiles());
     expect(fail(availability, 'SQLITE_IOERR')).toMatchObject({ isLogged: true });
     expect(lines(error)).toEqual([expect.stringContaining('cannot be written: the disk fails')]);
     expect(availability.reason).toBe('the database cannot be written to: the disk fails');
   });
 
-  it('is put down to the full disk, whichever way SQLite says so', () => {
+  it('is attributed to the full disk, for every error of SQLite', () => {
     free(4_096);
     const availability = new SqliteAvailability(FILE, new DatabaseFiles());
     expect(fail(availability, 'SQLITE_IOERR')).toMatchObject({ isLogged: true });
@@ -49,7 +49,7 @@ describe('a write that fails', () => {
     expect(error).toHaveBeenCalledOnce();
   });
 
-  it('is put down to the disk that fails where nothing can be told of its room', () => {
+  it('is attributed to a failing disk if its free space is unknown', () => {
     vi.mocked(fs.statfsSync).mockImplementation(() => {
       throw new Error('EIO');
     });
@@ -68,7 +68,7 @@ describe('a read that fails', () => {
     ['SQLITE_LOCKED', 'it is locked by another process, or by a long write'],
     ['SQLITE_IOERR', 'the disk fails'],
     ['SQLITE_CANTOPEN', 'it cannot be opened'],
-  ])('with %s is told of once, however many follow, and once when it is over', (code, what) => {
+  ])('with %s is logged once, no matter how many follow, and once when it is over', (code, what) => {
     const availability = new SqliteAvailability(FILE, new DatabaseFiles());
     for (let outage = 1; outage <= 2; outage += 1) {
       for (let refused = 0; refused < 100; refused += 1) {
@@ -84,7 +84,7 @@ describe('a read that fails', () => {
     expect(lines(log)[0]).toBe(`No read of ${FILE} has been refused for 10 s`);
   });
 
-  it('is told of beside writes that fail', () => {
+  it('is logged while writes fail', () => {
     const availability = new SqliteAvailability(FILE, new DatabaseFiles());
     availability.writeError(new Error('SQLITE_FULL'), 'SQLITE_FULL', 0);
     fail(availability, 'SQLITE_IOERR');
