@@ -45,7 +45,7 @@ it('injects the settings of a feature, and a test sets them by its environment',
 it('does not start with faulty settings of a feature, and names all of both', async () => {
   const environment = { KENNELS_RESERVATION_MS: '5s', PORT: 'x' };
   await expect(TestService.open({ environment })).rejects.toMatchObject({
-    faults: [expect.stringMatching(/^PORT/), expect.stringMatching(/^KENNELS_RESERVATION_MS/)],
+    problems: [expect.stringMatching(/^PORT/), expect.stringMatching(/^KENNELS_RESERVATION_MS/)],
   });
 });
 

@@ -54,7 +54,7 @@ import { described } from '../support/described.js';
 /** A controller with one handler, `WrongController.handle`, and these decorators. */
 function handlerWith(decorators: readonly MethodDecorator[], path = 'wrong'): Type {
   class WrongController {
-    response(): object {
+    handle(): object {
       return {};
     }
   }
@@ -156,7 +156,7 @@ class Initialized {
 /** A controller with one handler, and what reads its path, query or body. */
 function reading(path: string, how: MethodDecorator, parameter: ParameterDecorator, type: unknown): Type {
   class WrongController {
-    response(_: unknown): object {
+    handle(_: unknown): object {
       return {};
     }
   }
@@ -225,7 +225,7 @@ class CachedByHostController {
   @Get()
   @Cached()
   @described('byHost')
-  response(): object {
+  handle(): object {
     return {};
   }
 }
@@ -241,7 +241,7 @@ class CachedByCallerController {
   @Get()
   @Cached()
   @described('byCaller')
-  response(): object {
+  handle(): object {
     return {};
   }
 }
@@ -252,7 +252,7 @@ class CachedByCallerController {
 class MisspeltController {
   @Get()
   @described('misspelt')
-  response(): object {
+  handle(): object {
     return {};
   }
 }
@@ -265,7 +265,7 @@ class OwnThrottlerGuard extends ThrottlerGuard {}
 @RequireScopes()
 class GuardedController {
   @Get()
-  response(): object {
+  handle(): object {
     return {};
   }
 }

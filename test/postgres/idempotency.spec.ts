@@ -23,7 +23,7 @@ const LIMITS = { plan: 'enterprise', perMinute: 10_000, perDay: 10_000 } as cons
 class PlainController {
   @Post()
   @HttpCode(200)
-  response(): object {
+  handle(): object {
     return {};
   }
 }

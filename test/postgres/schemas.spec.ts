@@ -65,7 +65,7 @@ class OtherTrunk {
 
 itOnSqlite('two tables of one name in two schemas stop the start', async () => {
   await expect(TestService.open({ modules: [Trunk, OtherTrunk].map(addedTable) })).rejects.toThrow(
-    /^(?:Trunk and OtherTrunk|OtherTrunk and Trunk): SQLite has no schemas, so both would have the table trunks\. Give one another name\.$/,
+    /^(?:Trunk and OtherTrunk|OtherTrunk and Trunk): SQLite has no schemas, so both would have the table trunks\. Rename one of them\.$/,
   );
 });
 

@@ -61,8 +61,8 @@ export class SqliteDataSource extends Database {
   }
 
   get load(): ConnectionLoad {
-    const { inUse: taken, waiting } = this.writer.load;
-    return { inUse: taken, idle: 1 - taken, waiting, max: 1 };
+    const { inUse, waiting } = this.writer.load;
+    return { inUse, idle: 1 - inUse, waiting, max: 1 };
   }
 
   get writeAvailability(): SqliteAvailability {

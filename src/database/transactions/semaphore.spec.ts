@@ -8,11 +8,11 @@ describe('the turns of a semaphore', () => {
     const turns = new Semaphore(2);
     const [release] = [await turns.acquire(), await turns.acquire()];
     const waiting = [turns.acquire(), turns.acquire()];
-    expect(turns.load).toEqual({ taken: 2, waiting: 2 });
+    expect(turns.load).toEqual({ inUse: 2, waiting: 2 });
     turns.refuse(new Error('stuck'));
     expect((await Promise.allSettled(waiting)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     release();
     (await turns.acquire())();
-    expect(turns.load).toEqual({ taken: 1, waiting: 0 });
+    expect(turns.load).toEqual({ inUse: 1, waiting: 0 });
   });
 });
