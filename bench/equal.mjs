@@ -8,15 +8,13 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { checkEqual } from './equal-check.mjs';
 import { EXPRESS, FASTIFY, SERVICE, scenarios } from './equal-scenarios.mjs';
-import { writeTable } from './equal-table.mjs';
+import { P99_GOAL, writeTable } from './equal-table.mjs';
 import { LOADER } from './load.mjs';
 import { inTurn, peer, processorMicros, ratiosOf } from './measure.mjs';
 import { loadAtRandom } from './random-load.mjs';
 import { makeStore, median, startService } from './running-service.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-/** The 99th percentile may be this many times the peer's. */
-const P99_GOAL = 2;
 const WARM_UP_REQUESTS = 10_000;
 const MOST_WARM_UP_SECONDS = 10;
 const CONNECTIONS = 32;
