@@ -71,7 +71,7 @@ export async function createApp(options: AppOptions = {}): Promise<INestApplicat
   const defaults = [{ provide: DEFAULT_SETTINGS, useValue: options.settings }];
   const settings = { module: DefaultSettingsModule, global: true, providers: defaults, exports: defaults };
   const root = { module: AppModule, imports: [settings, ...modules] };
-  // With `autoFlushLogs`, Nest would print every log line of a failed start, which reports its error in one line.
+  // With `autoFlushLogs`, Nest would print all buffered log lines of a failed start. The start reports the error itself, in one line.
   const logging = { bufferLogs: true, autoFlushLogs: false, abortOnError: false };
   const app = await NestFactory.create(root, new ServiceAdapter(), logging).catch((error: unknown) => {
     Logger.overrideLogger(false);
@@ -83,7 +83,7 @@ export async function createApp(options: AppOptions = {}): Promise<INestApplicat
   return setupApp(app);
 }
 
-/** Sets up an application of AppModule, on a ServiceAdapter, as this service. */
+/** Turns an application of AppModule into this service. Its HTTP adapter is a ServiceAdapter or Nest's own ExpressAdapter. */
 export function setupApp(application: INestApplication): INestApplication {
   const app = application as NestExpressApplication;
   const settings = app.get(Settings);
@@ -189,7 +189,7 @@ function guardConnections(app: NestExpressApplication, server: Server, settings:
   // request instead.
   server.maxHeadersCount = 0;
   server.keepAliveTimeout = settings.keepAliveTimeoutMs;
-  // If this were longer, Node would swap the two.
+  // If this limit were longer than requestTimeout, Node would swap the two values.
   server.headersTimeout = Math.min(settings.headersTimeoutMs, settings.requestTimeoutMs);
   server.requestTimeout = settings.requestTimeoutMs;
 }

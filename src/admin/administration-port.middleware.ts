@@ -7,7 +7,10 @@ import { QuotaService } from '../throttling/quota.service.js';
 
 const ADMINISTRATION = /^\/(?:admin|console)(?:[/?]|$)/;
 
-/** Responds to /admin and /console with 404 where ADMIN_ON does not serve them, before a key is verified. This counts for the address. */
+/**
+ * Returns 404 for /admin and /console on a port that does not serve them (ADMIN_ON). No key is verified; the request counts for its
+ * address.
+ */
 @Injectable()
 export class AdministrationPortMiddleware implements NestMiddleware {
   constructor(

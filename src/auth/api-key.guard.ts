@@ -13,9 +13,9 @@ import { OtherCredentials, challenge } from './other-credentials.js';
 
 /**
  * Admits requests with a valid API key or another credential that a CredentialVerifier accepts, and all requests to `@Public()` routes. A
- * refused credential counts as a failed attempt of the address; once the attempts are used up, requests get 429 instead. A valid key is
- * refused for its address only if the attempts are used up and too many unknown keys are waiting. If the database does not respond, the
- * attempt is not counted.
+ * refused credential counts as a failed attempt of the address; once the attempts are used up, requests are refused with 429 instead. A
+ * valid key is refused for its address only if the attempts are used up and too many unknown keys are waiting. If the database does not
+ * respond, the attempt is not counted.
  */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
@@ -55,7 +55,7 @@ export class ApiKeyGuard implements CanActivate {
       else {
         // A recently valid key cannot be a guess.
         if (!this.verifier.isKnown(digest)) release = await this.keyTurns.enter(request, response);
-        // Also of an expired or revoked key, so that its errors belong to its client.
+        // The caller is set even if the key has expired or was revoked, so that the error is recorded for its client.
         key = await this.verifier.find(digest, (found) => setCaller(request, found));
       }
       request.quotaSubject = this.subjectBy(key);
@@ -81,7 +81,7 @@ export class ApiKeyGuard implements CanActivate {
   private async count(refusal: unknown, request: Request, response: Response): Promise<void> {
     if (isOfCredential(refusal))
       await this.quota.take(request, response).catch((ofAddress: unknown) => {
-        // A refused key was not used, and neither was the quota of its client.
+        // The address has used up its attempts: its 429 must not be recorded for the key and its client.
         request.caller = undefined;
         throw ofAddress;
       });

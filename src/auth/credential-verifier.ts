@@ -40,11 +40,11 @@ export abstract class CredentialVerifier {
   readonly errors: readonly ErrorRow[] = [];
 
   /**
-   * Verifies a token and returns its user; undefined for a token of another kind, which gets 401 `invalid_api_key`. It is called for every
-   * request and must verify everything: signature, algorithm, expiry, issuer, audience. To refuse a token, throw an `ApiError` with status
-   * 401 or 403: it counts as a failed attempt of the caller's address, and a `WWW-Authenticate` header (RFC 6750 section 3) is added. Throw
-   * service_unavailable if the token cannot be verified now, for example because the provider's keys cannot be fetched: the attempt is not
-   * counted. Any other error becomes a 500.
+   * Verifies a token and returns its user; undefined for a token of another kind, which is refused with 401 `invalid_api_key`. It is called
+   * for every request and must verify everything: signature, algorithm, expiry, issuer, audience. To refuse a token, throw an `ApiError`
+   * with status 401 or 403: it counts as a failed attempt of the caller's address, and a `WWW-Authenticate` header (RFC 6750 section 3) is
+   * added. Throw service_unavailable if the token cannot be verified now, for example because the provider's keys cannot be fetched: the
+   * attempt is not counted. Any other error becomes a 500.
    */
   abstract verify(
     token: string,

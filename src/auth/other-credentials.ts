@@ -55,7 +55,7 @@ export class OtherCredentials {
   }
 
   /**
-   * The user of a token, and the subject that its requests count for. Throws what the verifier throws, invalid_api_key if it does not
+   * The user of a token, and the subject that its requests count for. Throws the errors of the verifier, invalid_api_key if it does not
    * accept the token, and service_unavailable if it takes longer than 10 seconds.
    */
   async verify(token: string, request: Request): Promise<{ caller: Caller; subject: QuotaSubject }> {

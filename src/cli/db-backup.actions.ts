@@ -72,7 +72,7 @@ function restoredText({
     'Keys that were revoked and clients that were suspended after the backup work again. Revoke and suspend them again.',
     ...(replaced === null
       ? []
-      : [`  DATABASE_URL=sqlite:${replaced} petstore audit list     shows what was changed since`]),
+      : [`  DATABASE_URL=sqlite:${replaced} petstore audit list     shows the changes since`]),
     pending.length === 0
       ? 'Start the service.'
       : `It lacks migrations (${pending.join(', ')}): run "petstore db migrate", then start the service.`,

@@ -5,7 +5,7 @@ import type { ErrorRow } from './errors/define-errors.js';
 import { HTTP_ERRORS } from './errors/http.errors.js';
 import { UNREADABLE, rawResponse, rowOf } from './errors/raw-response.js';
 
-/** A server without the application. It sends the Error body for requests that Node's parser rejects as well. */
+/** A server without the application. It also sends the Error body for requests that Node's parser rejects. */
 export function plainServer(respond: RequestListener): Server {
   // Node would refuse a missing Host, and any `Expect` other than 100-continue, without a body.
   const server = createServer({ requireHostHeader: false }, respond).on('checkExpectation', respond);

@@ -5,7 +5,7 @@ const WINDOW_MS = 250;
 /** Weight of the latest window in the rate; earlier windows have the rest. */
 const WEIGHT = 0.5;
 /**
- * Weight of the previous rate after a window with fewer responses. Refusals take time as well, so fewer responses alone do not mean less
+ * Weight of the previous rate after a window with fewer responses. Refusals also take time, so fewer responses alone do not mean less
  * capacity; otherwise, refusing would lead to more refusals.
  */
 const HELD = 0.95;

@@ -94,7 +94,7 @@ export function runWithTraceIds(
   if (ids) {
     request.traceIds = ids;
     running.run(ids, follow);
-    // A request that waited for the previous one on its connection starts in the async context of that one.
+    // A request that waited for the previous one on its connection starts in the async context of that request.
   } else outsideOfTraceIds(follow);
 }
 

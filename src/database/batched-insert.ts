@@ -51,7 +51,7 @@ export class BatchedInsert {
     return `{${members.join(',')}}`;
   }
 
-  /** Sets the id of a row and returns what `manager.insert()` would. */
+  /** Sets the id of a row and returns the same result as `manager.insert()`. */
   resultOf(row: ObjectLiteral, returned: ReturnedRow): InsertResult {
     const { driver } = this.metadata.connection;
     const generated = driver.createGeneratedMap(this.metadata, returned, 0, 1) ?? {};

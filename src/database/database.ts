@@ -18,7 +18,7 @@ import type { Transactions } from './transactions/transactions.js';
 
 /** Whether the database is currently writable. */
 export abstract class WriteAvailability {
-  /** Why the database cannot be written, for clients; undefined while it can. */
+  /** Why the database cannot be written to, for clients; undefined while it can. */
   abstract get reason(): string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface ConnectionLoad {
   readonly max: number;
 }
 
-/** Reads committed data with prepared statements. Within a transaction, it also sees what that has written. */
+/** Reads committed data with prepared statements. Within a transaction, it also sees the writes of the transaction. */
 export abstract class JsonReader {
   /** Why nothing can be read, if known without a query. */
   get error(): ApiError | undefined {
@@ -100,7 +100,7 @@ export abstract class Database extends DataSource {
     return this.buildMetadatas();
   }
 
-  /** A query runner for migrations, either for one that runs outside of a transaction or for those that run in one. */
+  /** A query runner for migrations; `_isAlone` for a migration that runs outside of a transaction. */
   createMigrationRunner(_isAlone: boolean): QueryRunner {
     return this.createQueryRunner();
   }

@@ -22,7 +22,7 @@ export function widenInt64Relations(entities: readonly EntityMetadata[]): void {
   for (const column of entities.flatMap(({ columns }) => columns)) compareAsText(column);
 }
 
-/** TypeORM compares ids of relations with what the driver returns, which is text for an int64. */
+/** TypeORM compares ids of relations with the values that the driver returns, which are text for an int64. */
 function compareAsText(column: ColumnMetadata): void {
   const compare = column.compareEntityValue.bind(column);
   column.compareEntityValue = (entity: ObjectLiteral, id: unknown) =>

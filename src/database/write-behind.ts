@@ -89,7 +89,7 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * All instances write when a second starts by their host's clock: on PostgreSQL each commit invalidates all cached responses, and
+   * All instances write at the start of a second of their host's clock: on PostgreSQL each commit invalidates all cached responses, and
    * simultaneous commits do so only once.
    */
   private schedule(): void {

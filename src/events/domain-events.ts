@@ -135,7 +135,9 @@ export function OnDomainEvent(
   return (target, key, descriptor) => {
     const error = (text: string) => invalidDeclaration(`${decorated(target, key)}: ${text}`);
     if (!event)
-      return error('the event of its @OnDomainEvent() is undefined. Is its file imported in a circle?');
+      return error(
+        'the event of its @OnDomainEvent() is undefined. This is usually caused by a circular import.',
+      );
     if (options === undefined) return OnEvent(event.name)(target, key, descriptor);
     const { value } = descriptor;
     const { listener } = options;

@@ -20,8 +20,10 @@ describe('work that is limited in time', () => {
   it('ends when its signal aborts, and does not start after that', async () => {
     const stop = new AbortController();
     const attempt = withTimeout(1_000, stop.signal, never);
-    stop.abort(new Error('The service stops.'));
-    await expect(attempt).rejects.toThrow('The service stops.');
-    await expect(withTimeout(1_000, stop.signal, () => expect.fail())).rejects.toThrow('The service stops.');
+    stop.abort(new Error('The service is stopping.'));
+    await expect(attempt).rejects.toThrow('The service is stopping.');
+    await expect(withTimeout(1_000, stop.signal, () => expect.fail())).rejects.toThrow(
+      'The service is stopping.',
+    );
   });
 });

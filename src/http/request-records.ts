@@ -43,8 +43,8 @@ export function requestIdOf(response: Response): string {
 }
 
 /**
- * The final status of a request for logs and metrics: the one that was sent, or 499 if the client did not wait for the whole response. An
- * event stream ends only when its client disconnects.
+ * The final status of a request for logs and metrics: the status that was sent, or 499 if the client did not wait for the whole response.
+ * An event stream ends only when its client disconnects.
  */
 export function responseStatusOf(response: Response): number {
   return response.writableFinished || isEventStream(response) ? response.statusCode : CLIENT_CLOSED_REQUEST;
@@ -132,7 +132,7 @@ export class RequestRecords implements NestMiddleware {
       const operation = operationOf(labels);
       this.clients.note({ caller, operation, status, code, isUncounted, durationMs: ms, requestId, address });
     }
-    // Whoever floods without a key belongs to no client: only their number is stored.
+    // Requests without the key of a client: only their number is stored.
     else if (status === 401 || status === 429) this.clients.noteWithoutKey();
     const level = levelOf(route, status);
     if (!this.isLogged(level)) return;

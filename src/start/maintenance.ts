@@ -36,7 +36,7 @@ export async function serveMaintenance(settings: Settings): Promise<Maintenance>
   const { host, port } = settings;
   const metrics = new Metrics();
   metrics
-    .gauge('petstore_maintenance', 'Whether the process is in maintenance mode; only then it is shown.')
+    .gauge('petstore_maintenance', '1 while the process is in maintenance mode; absent otherwise.')
     .set(1);
   const logger = new AppLogger(settings, metrics);
   const management = new ManagementServer(metrics, settings);

@@ -85,7 +85,7 @@ async function startMaintenance(settings: Settings, running: (stop: Stop) => voi
     void stop().then(() => process.exit(0));
   });
   logger.log(`${versionText()}, without a database`, 'Start');
-  logger.warn('MAINTENANCE is on: every request except /health/live gets 503', 'Start');
+  logger.warn('MAINTENANCE is on: every request except /health/live returns 503', 'Start');
   logger.log(`Listening on ${reachedAt(server)}`, 'Start');
 }
 

@@ -82,7 +82,7 @@ export interface QuotaVerdict {
   readonly banBegins?: true;
 }
 
-/** The window to report to the client: the one with the fewest remaining requests or, if equal, the one that resets later. */
+/** The window to report to the client: the window with the fewest remaining requests or, if equal, the window that resets later. */
 function tightestWindow(windows: readonly WindowState[]): WindowState | undefined {
   return windows.toSorted((a, b) => a.remaining - b.remaining || laterResetFirst(a, b))[0];
 }

@@ -29,7 +29,7 @@ const NOT_PUBLIC = blockListOf([
 /** The only public unicast addresses of IPv6. */
 const UNICAST_6 = blockListOf(['2000::/3']);
 
-/** The operator's remedy for a refused address, in development as well. */
+/** The operator's remedy for a refused address, in production and in development. */
 const REMEDY = 'The operator of the service allows private networks with WEBHOOK_ALLOWED_NETWORKS.';
 
 /** An allowed address. */

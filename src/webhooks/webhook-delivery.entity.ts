@@ -3,7 +3,7 @@ import { Int64Key } from '../database/int64.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookMessage } from './webhook-message.entity.js';
 
-/** The state of a message for an endpoint: waiting, delivered (2xx), or failed for good. */
+/** The state of a message for an endpoint: waiting, delivered (2xx), or failed permanently. */
 export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 

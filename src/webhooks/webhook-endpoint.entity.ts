@@ -3,7 +3,7 @@ import { Client } from '../auth/clients/client.entity.js';
 import { defineClientState } from '../auth/clients/client-list.js';
 import { Int64Column } from '../database/int64.js';
 
-/** Why an endpoint is disabled: by its owner or an operator, after failing for three days, or after a response of 410. */
+/** Why an endpoint is disabled: by its owner or an operator, after failing for three days, or after a response with status 410. */
 export const DISABLED_BECAUSE = ['owner', 'operator', 'failing', 'gone'] as const;
 export type DisabledBecause = (typeof DISABLED_BECAUSE)[number];
 
@@ -19,7 +19,7 @@ defineClientState('failing', FAILING('client_id'));
 /** The columns of an endpoint whose next message has not failed. */
 export const HEALTHY = { failures: 0, failingSince: null, lastError: null, dueAt: 0n, delay: 0 };
 
-/** A rotated secret, and until when it still signs. */
+/** A rotated secret, and when it stops signing. */
 export interface PreviousSecret {
   readonly secret: string;
   /** ISO 8601 text in UTC. */

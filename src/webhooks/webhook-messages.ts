@@ -50,8 +50,9 @@ export class WebhookMessages {
 
   /**
    * Writes a message for the enabled endpoints that subscribe to the event, in the caller's transaction or a new one; writes nothing if
-   * none subscribes. It is sent after the commit. If the event has a class, `data` is reduced to what that declares; a `bigint` becomes an
-   * exact integer. Throws RangeError if the body is longer than MAX_PAYLOAD_LENGTH: await it, so that the change is rolled back as well.
+   * none subscribes. It is sent after the commit. If the event has a class, `data` is reduced to the members that the class declares; a
+   * `bigint` becomes an exact integer. Throws RangeError if the body is longer than MAX_PAYLOAD_LENGTH: await it, so that the change is
+   * rolled back as well.
    */
   async send<Data extends object>(
     event: WebhookEvent<Data>,

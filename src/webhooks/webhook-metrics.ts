@@ -10,13 +10,13 @@ import type { AttemptOutcome } from './webhook-sender.js';
 const OUTCOMES: readonly AttemptOutcome['is'][] = ['delivered', 'failed', 'gone', 'cut'];
 const ENDPOINTS = ['healthy', 'failing'];
 
-/** Maximum number of waiting deliveries counted per endpoint, because there is no limit for one that is down. */
+/** Maximum number of waiting deliveries counted per endpoint, because an endpoint that is down can have any number of them. */
 const MAX_COUNTED = 10_000;
 
 const WAITING = `FROM webhook_deliveries WHERE state = 'waiting' AND endpoint_id = webhook_endpoints.id`;
 const FIRST = `SELECT message_id ${WAITING} ORDER BY webhook_deliveries.id LIMIT 1`;
 
-/** Counts what waits for failing endpoints and for the others, including messages without deliveries. */
+/** Counts the deliveries that wait for failing endpoints and for all others, including messages without deliveries. */
 export const BACKLOG = `
   SELECT CASE WHEN failures = 0 THEN 'healthy' ELSE 'failing' END AS "endpoints",
     SUM(waiting) AS "waiting", MIN(oldest) AS "oldest"

@@ -30,7 +30,7 @@ export interface Attempt extends Pick<WebhookEndpoint, 'url' | 'secret' | 'previ
 
 /** The outcome of an attempt. */
 export interface AttemptOutcome {
-  /** `gone` after a response of 410, `cut` if the signal aborted it. */
+  /** `gone` after a response with status 410, `cut` if the signal aborted it. */
   readonly is: 'delivered' | 'failed' | 'gone' | 'cut';
   /** Status of the response; null if there was none. */
   readonly status: number | null;
@@ -108,7 +108,7 @@ export class WebhookSender implements OnModuleDestroy {
     if (status >= 200 && status < 300) return { is: 'delivered', status, error: null, retryAfter: 0 };
     const wait = status === 429 || status === 503 ? retryAfterOf(retryAfter, this.clock.now()) : 0;
     const isRedirect = status >= 300 && status < 400;
-    const error = `It responded ${status}${isRedirect ? '; redirects are not followed' : ''}.`;
+    const error = `It responded with ${status}${isRedirect ? '; redirects are not followed' : ''}.`;
     return { is: status === 410 ? 'gone' : 'failed', status, error, retryAfter: wait };
   }
 

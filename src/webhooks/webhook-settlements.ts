@@ -123,7 +123,7 @@ export class WebhookSettlements {
       this.logger.warn(
         `Endpoint ${id} of client ${clientId} no longer receives webhooks: ` +
           (because === 'gone'
-            ? 'it responded 410'
+            ? 'it responded with 410'
             : `it failed for three days. ${finished.outcome.error ?? ''}`),
       );
   }

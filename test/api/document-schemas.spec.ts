@@ -44,8 +44,8 @@ const open = (...modules: Type[]) => TestService.open({ modules });
 describe('two classes of one name', () => {
   it('stop the start, with the files that declare them', async () => {
     await expect(open(moduleOf(dto('ClientDto', 'Error'), 'toys'))).rejects.toThrow(
-      'Two classes are the schema "Error" in one document: src/admin/dto/client.dto.ts and ' +
-        'src/core/errors/api-errors.decorator.ts. Rename one of them, or give it another name by @ApiSchema({ name }).',
+      'Two classes have the schema name "Error" in one document: src/admin/dto/client.dto.ts and ' +
+        'src/core/errors/api-errors.decorator.ts. Rename one of them, or give it another name with @ApiSchema({ name }).',
     );
   });
 
@@ -55,16 +55,16 @@ describe('two classes of one name', () => {
       toys!: object[];
     }
     await expect(open(moduleOf(Box, 'boxes'), moduleOf(dto('InBox'), 'toys'))).rejects.toThrow(
-      'Two classes are the schema "InBox" in one document: of packages.',
+      'Two classes have the schema name "InBox" in one document: of packages.',
     );
   });
 
   it('stop it where one has the name by @ApiSchema()', async () => {
     await expect(open(moduleOf(dto('AToy', 'Bear'), 'a'), moduleOf(dto('Bear'), 'b'))).rejects.toThrow(
-      'Two classes are the schema "Bear" in one document',
+      'Two classes have the schema name "Bear" in one document',
     );
     await expect(open(moduleOf(dto('AnError', 'Error'), 'a'))).rejects.toThrow(
-      'Two classes are the schema "Error" in one document',
+      'Two classes have the schema name "Error" in one document',
     );
   });
 

@@ -536,7 +536,9 @@ describe('a start', () => {
     [
       'events of a declared class',
       [handlerWith([Sse(), described('events', { type: IdParams }), RequireScopes()], 'events')],
-      ['WrongController.handle: it is @Sse(), whose events are not reduced to what IdParams declares.'],
+      [
+        'WrongController.handle: it is @Sse(), whose events are not reduced to the members that IdParams declares.',
+      ],
     ],
     // As the compiler writes an interface, a class that is imported by `import { type … }`, and a list.
     ['a body of no class', [reading('wrong', Post(), Body(), Object)], [UNVALIDATED('@Body()')]],
@@ -759,7 +761,7 @@ it('a second DataSource without a name stops the start', async () => {
 it('a sunset before its deprecation stops the start', () => {
   const deprecated = Deprecated({ since: 2, sunset: 1, replacement: 'x', link: '/' });
   expect(() => handlerWith([Get(), deprecated])).toThrow(
-    /^WrongController\.handle: @Deprecated\(\) has a sunset before its since/,
+    /^WrongController\.handle: the sunset of @Deprecated\(\) is before its since/,
   );
 });
 

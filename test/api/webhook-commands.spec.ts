@@ -53,7 +53,7 @@ describe('petstore webhook', () => {
     expect(sent).toMatchObject({ event: 'webhook.test', state: 'waiting', attempts: 0 });
     await deliver();
     expect(await json(service, 'deliveries', id, '--state', 'waiting')).toMatchObject([
-      { id: sent.id, attempts: 1, status: 503, error: 'It responded 503.' },
+      { id: sent.id, attempts: 1, status: 503, error: 'It responded with 503.' },
     ]);
     expect(await shown(service, 'delivery', String(sent.id))).toContain(`"data":{"endpointId":"${id}"}`);
     const again = await json(service, 'redeliver', String(sent.id));
@@ -75,9 +75,12 @@ describe('petstore webhook', () => {
       `nothing has changed. It is failing, and its next attempt is due at ${nextAttemptAt}`,
     );
     expect(enabled).toContain(`petstore webhook retry ${id}`);
-    expect(await shown(service, 'list')).toMatch(/^ID .* LAST ERROR .*\n.* It responded 503\. /);
+    expect(await shown(service, 'list')).toMatch(/^ID .* LAST ERROR .*\n.* It responded with 503\. /);
     await json(service, 'disable', id);
-    expect(await json(service, 'show', id)).toMatchObject({ enabled: false, lastError: 'It responded 503.' });
+    expect(await json(service, 'show', id)).toMatchObject({
+      enabled: false,
+      lastError: 'It responded with 503.',
+    });
   });
 
   it.each([

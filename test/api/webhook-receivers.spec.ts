@@ -49,7 +49,7 @@ it('an endpoint that fails is retried by the schedule, in order, then disabled; 
   expect(disabled).toMatchObject({
     disabledBecause: 'failing',
     failingSince: startedAt,
-    lastError: 'It responded 500.',
+    lastError: 'It responded with 500.',
   });
   expect(clock.now() - Date.parse(startedAt)).toBeGreaterThan(3 * DAY);
   const mine = (await deliveries()).filter(({ endpointId }) => endpointId === id);
@@ -121,7 +121,7 @@ it.each([
     (response) =>
       response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
     101,
-    'It responded 101',
+    'It responded with 101',
   ],
   [
     'no HTTP',

@@ -357,7 +357,7 @@ describeWith('browser', 'the console in a real browser', () => {
     expect(await tab.stored('key')).toMatch(SECRET);
     const old = tab.page.locator('.key', { hasText: 'Rotated, expires' });
     await old.getByRole('button', { name: /^Revoke/ }).click();
-    await tab.inDialog('Revoke for good').click();
+    await tab.inDialog('Revoke permanently').click();
     await tab.closed();
     await tab.page.locator('.key', { hasText: 'Rotated, expired' }).waitFor();
     const [first, second] = (await keysOf('Rotating')).toSorted((one: { replacedBy: string | null }) =>
@@ -376,7 +376,7 @@ describeWith('browser', 'the console in a real browser', () => {
     const row = tab.page.locator('.key', { hasText: 'Key 20.' });
     await row.getByRole('button', { name: /^Revoke/ }).focus();
     await tab.page.keyboard.press('Enter');
-    await tab.inDialog('Revoke for good').click();
+    await tab.inDialog('Revoke permanently').click();
     await tab.closed();
     await row.getByText('Revoked', { exact: true }).first().waitFor();
     expect(await isFocused(row)).toBe(true);
@@ -473,7 +473,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.button('Delete this client').click();
     expect(await isFocused(tab.inDialog('Cancel'))).toBe(true);
     await tab.dialog.getByLabel(/^Also erase/).check();
-    await tab.inDialog('Delete for good').click();
+    await tab.inDialog('Delete permanently').click();
     await tab.closed();
     await tab.page.getByRole('heading', { name: 'Clients' }).waitFor();
     const trail = JSON.stringify(await order('GET', `/admin/audit?client=${id}`));
@@ -546,10 +546,10 @@ describeWith('browser', 'the console in a real browser', () => {
     const [client] = await order('GET', '/admin/clients?name=Other');
     await tab.show(`#/clients/${client.id}`);
     await tab.button(/^Revoke/).click();
-    await tab.inDialog('Revoke for good').click();
+    await tab.inDialog('Revoke permanently').click();
     await tab.dialog.getByText('last_key_with_scope').waitFor();
     await tab.dialog.getByLabel('Do it anyway').check();
-    await tab.inDialog('Revoke for good').click();
+    await tab.inDialog('Revoke permanently').click();
     await tab.page.getByText('(revoked_api_key)').waitFor();
     expect(await tab.page.evaluate('({ ...sessionStorage })')).toEqual({});
   });

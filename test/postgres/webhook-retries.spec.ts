@@ -85,8 +85,8 @@ it('failing endpoints are listed with their number, and one says why its last at
   };
   expect(await listed('state=failing')).toEqual([[id], '1']);
   expect((await listed(''))[1]).toBe('2');
-  expect(await requestJson(id)).toMatchObject({ lastError: 'It responded 500.' });
-  expect(await errors()).toEqual({ failing: 'It responded 500.', healthy: null });
+  expect(await requestJson(id)).toMatchObject({ lastError: 'It responded with 500.' });
+  expect(await errors()).toEqual({ failing: 'It responded with 500.', healthy: null });
   receiver.respond = (response) => response.writeHead(204).end();
   await posted(`${id}/retry`);
   await deliver();
@@ -175,7 +175,7 @@ it('each attempt is shown with its time, status, duration, and the harmless begi
   const path = `${id}/deliveries/${delivery?.id}`;
   const { attempts, attemptedAt, attemptLog } = await requestJson(path);
   expect([attempts, attemptLog.length]).toEqual([4, 4]);
-  const error = 'It responded 503.';
+  const error = 'It responded with 503.';
   expect(attemptLog[0]).toEqual({
     at: startedAt,
     status: 503,

@@ -62,7 +62,7 @@ async function warningsDuring({
 }
 
 const ONCE_EACH = [
-  expect.stringMatching(/ cannot be written: .*[Tt]he service recovers automatically/),
+  expect.stringMatching(/ cannot be written to: .*[Tt]he service recovers automatically/),
   expect.stringMatching(/written again|accepts writes again/),
 ];
 
@@ -78,7 +78,7 @@ describe('a service recovers from a disk', () => {
       void spawnSync('prlimit', ['--pid', `${pid}`, `--fsize=${bytes}:unlimited`]);
     // No file may grow beyond its first page.
     const [start, end] = [limit('4096'), limit('unlimited')];
-    const fault = { folder: folderOfTest, start, end, expected: /the disk fails|the disk is full/ };
+    const fault = { folder: folderOfTest, start, end, expected: /the disk is failing|the disk is full/ };
     expect(await warningsDuring(fault)).toEqual(ONCE_EACH);
   });
 });

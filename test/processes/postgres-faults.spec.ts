@@ -161,7 +161,7 @@ const FAILURES: readonly Failure[] = [
     start: () => reload('ALTER SYSTEM SET default_transaction_read_only = on'),
     end: () => reload('ALTER SYSTEM RESET default_transaction_read_only'),
     refused: 'writes',
-    logged: ['cannot be written:', 'accepts writes again'],
+    logged: ['cannot be written to:', 'accepts writes again'],
   },
   {
     name: 'answers no commit',

@@ -96,7 +96,7 @@ export class ConsoleBrowser {
   async stored(what: 'key' | 'secret'): Promise<string> {
     const secret = await this.dialog.getByLabel(`The new ${what}`).inputValue();
     await this.inDialog('I have stored it').click();
-    await this.inDialog('Close it for good').click();
+    await this.inDialog('Close anyway').click();
     await this.closed();
     return secret;
   }

@@ -161,7 +161,7 @@ describe('a backup', () => {
     const folder = await smallDisk(2);
     const database = await storeWith(MANY_ANIMALS);
     await expect(backUpTo(join(folder, 'b.sqlite'), { database })).rejects.toThrow(
-      /The copy needs \d+ MiB, and the disk of .* has 2 MiB free\. Free space on it/,
+      /The copy needs \d+ MiB, and the disk of .* has 2 MiB free\. Free up space on it/,
     );
     expect(await readdir(folder)).toEqual([]);
   });

@@ -112,7 +112,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       const secret = await tab.dialog.getByLabel('The new key').inputValue();
       await showPage();
       await pass(20);
-      await tab.dialog.getByText('This tab continues with the new one').waitFor();
+      await tab.dialog.getByText('This tab continues with the new key').waitFor();
       expect(await tab.stored('key')).toBe(secret);
       await tab.page.locator('.key', { hasText: secret.slice(0, 13) }).waitFor();
       await tab.page.locator('.key', { hasText: 'Rotated, expired' }).waitFor();
@@ -282,7 +282,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       await order('PATCH', `/admin/clients/${id}`, { plan: 'pro' });
       await order('DELETE', `/admin/clients/${id}`);
       await tab.show('#/audit');
-      await tab.page.locator('.entry', { hasText: `changed the client ${id}, which is gone` }).waitFor();
+      await tab.page.locator('.entry', { hasText: `changed the client ${id} (deleted)` }).waitFor();
       const deleted = tab.page.locator('.entry', { hasText: 'deleted the client Passing' });
       expect(await deleted.locator('.sentence a').count()).toBe(0);
     });

@@ -40,12 +40,12 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await tab.button('Send a test').focus();
     await tab.page.keyboard.press('Enter');
     await deliver();
-    await tab.page.getByText('1 attempt. It responded 503.').waitFor();
+    await tab.page.getByText('1 attempt. It responded with 503.').waitFor();
     await tab.page.locator('summary', { hasText: 'Message' }).focus();
     await tab.page.keyboard.press('Enter');
     await tab.page.getByText(`"data":{"endpointId":"${endpointId}"}`).waitFor();
     await tab.page.locator('.badge', { hasText: 'Failing' }).waitFor();
-    await tab.page.getByText('It responded 503.', { exact: true }).first().waitFor();
+    await tab.page.getByText('It responded with 503.', { exact: true }).first().waitFor();
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -64,7 +64,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     receiver.respond = (response) => response.writeHead(200).end('thank you');
     await tab.button(/^Retry now: webhook.test/).click();
     await deliver();
-    await tab.page.getByText('2 attempts. It responded 200.').waitFor();
+    await tab.page.getByText('2 attempts. It responded with 200.').waitFor();
     await tab.page.locator('.badge', { hasText: 'Enabled' }).waitFor();
     expect(receiver.received).toHaveLength(2);
     await tab.button(/^Send again: webhook.test/).click();
@@ -112,7 +112,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     expect(await tab.dialog.getByLabel('The new secret').inputValue()).toMatch(/^whsec_/);
     await tab.page.keyboard.press('Escape');
     await tab.dialog.getByText('Have you stored the secret?').waitFor();
-    await tab.inDialog('Close it for good').click();
+    await tab.inDialog('Close anyway').click();
     await tab.page.getByText('Old secret signs until').waitFor();
   });
 
@@ -128,7 +128,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await tab.stored('secret');
     await tab.page.getByRole('link', { name: 'https://shop.example.com/hooks' }).click();
     await tab.button('Delete').click();
-    await tab.inDialog('Delete for good').click();
+    await tab.inDialog('Delete permanently').click();
     await tab.page.getByRole('heading', { name: 'Plan and usage' }).waitFor();
     await expect.poll(async () => (await fetchBody('/admin/webhooks')).length).toBe(1);
   });
@@ -173,7 +173,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     for (const [hash, there] of [
       ['#/clients', 'Test'],
       [`#/clients/${service.clientId}`, 'Plan and usage'],
-      [`#/webhooks/${endpointId}`, 'It responded 200.'],
+      [`#/webhooks/${endpointId}`, 'It responded with 200.'],
       ['#/audit', 'deleted the webhook endpoint'],
     ] as const) {
       await other.show(hash);
@@ -196,7 +196,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await tab.page.getByRole('link', { name: receiver.url }).waitFor();
     await tab.check('webhooks');
     await tab.show(`#/webhooks/${endpointId}`);
-    await tab.page.getByText('It responded 200.').first().waitFor();
+    await tab.page.getByText('It responded with 200.').first().waitFor();
     await tab.page.locator('summary').first().click();
     await tab.page.locator('.payload pre').first().waitFor();
     await tab.check('endpoint');

@@ -101,12 +101,12 @@ const CASES: readonly (readonly [string, Prepare, RegExp])[] = [
   ],
   ['was migrated by a newer version', migratedByNewer, NEWER],
   ['is a folder', (path) => mkdir(join(path, FILE), { recursive: true }), /is a folder.*DATABASE_URL/],
-  ['may not be read', async (path) => chmod(await store(path), 0o000), /may not be read.*permission/],
-  ['may not be written', async (path) => chmod(await store(path), 0o444), /may not be written.*permission/],
+  ['is not readable', async (path) => chmod(await store(path), 0o000), /is not readable.*permission/],
+  ['is not writable', async (path) => chmod(await store(path), 0o444), /is not writable.*permission/],
   [
-    'is in a folder that may not be written',
+    'is in a folder that is not writable',
     async (path) => chmod(dirname(await store(path)), 0o555),
-    /folder.*may not be written.*permission/,
+    /folder.*is not writable.*permission/,
   ],
   [
     'is in a folder that cannot be made',

@@ -8,7 +8,7 @@ import { AdoptionsModule } from './adoptions.module.js';
 const PET = defineFixture(Pet, (number) => ({ name: `Pet ${number}`, categoryId: 1n, status: 'available' }));
 const LIMITS = { perMinute: 1_000_000, perDay: 1_000_000 };
 
-// On a file, as in production: there readers stand beside the writer.
+// On a file, as in production, where reads do not wait for the writer.
 let service: TestService;
 beforeAll(async () => {
   const modules = [AdoptionsModule];

@@ -111,7 +111,9 @@ function idsIn(
 
 /** Characters that start a formula, after those that spreadsheets skip; one of them is the minus sign U+2212. */
 const FORMULA = /^[\s\p{Cc}\p{Cf}"']*[=+\-@\u2212]/u;
-/** Where a spreadsheet whose locale separates cells by semicolons or tabs starts another cell or row, even inside quotes. */
+/**
+ * Positions at which a spreadsheet in a locale that separates cells with semicolons or tabs starts another cell or row, even inside quotes.
+ */
 const BEGINNINGS = /(?<=[;\t\r\n])/;
 
 /**

@@ -12,12 +12,12 @@ import { type ServedOptions, prefersHtml, servePage } from '../../docs/pages/ser
 const CONSOLE = '/console';
 const ACCOUNT = '/account';
 
-/** Where its files are, below the source root. */
+/** Folder of the pages' files, below the source root. */
 const FOLDER = 'admin/console/static';
-/** Files that it shares with all pages. */
+/** Files that these pages share with all others. */
 const OF_ALL_PAGES = ['shared.css', 'mark.svg'];
 
-/** Injected markup can neither run nor send a key anywhere, and no other page reaches these. */
+/** Prevents injected markup from running scripts or sending a key elsewhere, and isolates the pages from those of other origins. */
 const PROTECTED: ServedOptions = {
   policy: {
     'connect-src': `'self'`,
@@ -34,9 +34,9 @@ const PROTECTED: ServedOptions = {
 };
 
 /**
- * Serves the pages for people with a key, from memory: the console of operators, unless CONSOLE is off, and the account of key holders. They
- * are static and contain no secret: they request everything from /admin or /account with the key that the user enters. Both are
- * the same files, which recognize by their address which page they are.
+ * Serves the pages for people with a key, from memory: the console of operators, unless CONSOLE is off, and the account of key holders.
+ * They are static and contain no secret: they request everything from /admin or /account with the key that the user enters. Both pages
+ * consist of the same files, whose scripts determine from the address which page to show.
  */
 @Injectable()
 export class KeyPages implements OnModuleInit {
@@ -45,7 +45,7 @@ export class KeyPages implements OnModuleInit {
     private readonly settings: Settings,
   ) {}
 
-  /** Registers the redirect of a browser from /account, which programs get as JSON; to be called before Nest registers that route. */
+  /** Redirects browsers from /account, which returns JSON to programs, to the page. Call it before Nest registers that route. */
   redirectBrowsers(application: Application): void {
     application.get(ACCOUNT, (request, response, next) => {
       if (prefersHtml(request, response)) redirectToPage(ACCOUNT, request, response);
@@ -71,7 +71,7 @@ export class KeyPages implements OnModuleInit {
     }
   }
 
-  /** A file; the page gets the name of the API and the scopes of an operator who may pass on what keys get by default. */
+  /** Loads a file. Inserts into index.html the name of the API, and the scopes for the key of an operator: admin and the default scopes. */
   private async load(folder: string, name: string): Promise<Buffer | string> {
     const file = await pageFile(`${folder}/${name}`);
     if (name !== 'index.html') return file;

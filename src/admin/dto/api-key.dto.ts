@@ -80,14 +80,14 @@ export function toIssuedKeyDto({ apiKey, secret }: IssuedKey): IssuedKeyDto {
   return { id, key: secret, ...rest };
 }
 
-/** The successor of a key, and until when the key itself works. */
+/** The successor of a key, and when the key itself stops working. */
 @ApiSchema({
   name: 'RotatedKey',
   description:
-    'A new key with its secret, which is shown only in this response, and until when the old key works.',
+    'A new key with its secret, which is shown only in this response, and when the old key stops working.',
 })
 export class RotatedKeyDto extends IssuedKeyDto {
-  @Instant({ description: 'Until when the old key works, or worked' })
+  @Instant({ description: 'When the old key stops working' })
   oldExpiresAt!: string;
 }
 
@@ -96,7 +96,7 @@ export function toRotatedKeyDto({ oldExpiresAt, ...issued }: RotatedKey): Rotate
   return Object.assign(toIssuedKeyDto(issued), { oldExpiresAt });
 }
 
-/** A key, and until when it is banned. */
+/** A key, and when its ban ends. */
 @ApiSchema({ name: 'ApiKeyState', description: 'A key of a client, and whether it is banned.' })
 export class ApiKeyStateDto extends ApiKeyDto {
   @Instant({ description: 'When its ban ends; null if it is not banned', nullable: true })
@@ -121,7 +121,7 @@ export class NewOwnKeyDto {
   @StringList({
     optional: true,
     description:
-      'Scopes of the new key. The sending key must have each of them. Default: the default scopes that the sending key has',
+      'Scopes of the new key. The calling key must have each of them. Default: those default scopes that the calling key has',
     example: ['account'],
   })
   scopes?: string[];
@@ -133,7 +133,7 @@ export class NewOwnKeyDto {
   /** Lifetime in milliseconds. */
   @Duration({
     description:
-      'Lifetime, such as 90d, 12h or 30m, at most that of the sending key; default: the lifetime of the sending key',
+      'Lifetime, such as 90d, 12h or 30m, at most that of the calling key; default: the lifetime of the calling key',
     example: '90d',
     optional: true,
   })
@@ -182,7 +182,7 @@ export class KeyRotationDto {
   /** Lifetime in milliseconds. */
   @Duration({
     description:
-      'Lifetime of the new key, at most that of the sending key; default: the original lifetime of the old key',
+      'Lifetime of the new key, at most that of the calling key; default: the original lifetime of the old key',
     example: '90d',
     optional: true,
   })

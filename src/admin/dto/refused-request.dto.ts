@@ -2,10 +2,10 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { NamedError } from '../../auth/usage/request-history.js';
 import { Instant } from '../../http/validation/fields.js';
 
-/** A request that got an error, on the command line and over HTTP. */
+/** A request that returned an error, on the command line and over HTTP. */
 @ApiSchema({
   name: 'RefusedRequest',
-  description: 'A request with the key of a client that got an error response.',
+  description: 'A request with the key of a client that returned an error.',
 })
 export class RefusedRequestDto {
   @Instant({ description: 'When the response was sent' })
@@ -68,7 +68,7 @@ export class RefusedRequestDto {
   address!: string | null;
 }
 
-/** Converts a request that got an error for display. */
+/** Converts a request that returned an error for display. */
 export function toRefusedRequestDto({ id: _, ...shown }: NamedError): RefusedRequestDto {
   return shown;
 }

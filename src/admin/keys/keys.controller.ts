@@ -209,7 +209,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     @Operation({
       id: `revoke${own}Key`,
       summary: 'Revoke a key',
-      description: `Revokes a key immediately and permanently.${isOwn ? ' You can also revoke the key that you send: later requests with it get 401 `revoked_api_key`.' : ''}`,
+      description: `Revokes a key immediately and permanently.${isOwn ? ' You can also revoke the key that you send: later requests with it return 401 `revoked_api_key`.' : ''}`,
       responses: { status: 200, description: 'The updated key', type: ApiKeyDto },
     })
     @ApiErrors(...keyErrors, key_already_revoked)

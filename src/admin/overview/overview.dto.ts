@@ -19,15 +19,15 @@ class TrafficDto {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Requests that got 4xx, except 429 and 499',
+    description: 'Requests that returned 4xx, except 429 and 499',
     example: 12,
   })
   clientErrors!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Requests that got 5xx', example: 0 })
+  @ApiProperty({ type: 'integer', description: 'Requests that returned 5xx', example: 0 })
   serverErrors!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Requests that got 429', example: 3 })
+  @ApiProperty({ type: 'integer', description: 'Requests that were refused with 429', example: 3 })
   refused!: number;
 
   @ApiProperty({

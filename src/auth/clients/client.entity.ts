@@ -35,7 +35,7 @@ export class Client {
   @Column('varchar', { name: 'created_at', length: 24 })
   createdAt!: string;
 
-  /** Since when its keys have been refused; null if it is not suspended. */
+  /** When it was suspended, so that its keys are refused; null if it is not suspended. */
   @Column('varchar', { name: 'suspended_at', length: 24, nullable: true })
   suspendedAt!: string | null;
 

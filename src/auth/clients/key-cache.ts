@@ -28,7 +28,7 @@ const FIND = `SELECT api_keys.id, client_id AS "clientId", scopes, expires_at AS
 
 interface Read<Result> {
   readonly result: Result;
-  /** By the monotonic clock. */
+  /** A time of the monotonic clock. */
   readonly startedAt: number;
   /** The number of changes made by this process before the read. */
   readonly changes: number;

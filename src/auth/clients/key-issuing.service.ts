@@ -25,12 +25,12 @@ import {
 
 /** A new key with its secret, which is not stored and cannot be shown again. */
 export interface IssuedKey {
-  /** With its client. */
+  /** The key, loaded with its client. */
   readonly apiKey: ApiKey;
   readonly secret: string;
 }
 
-/** The successor of a key, and until when the key itself works. */
+/** The successor of a key, and when the key itself stops working. */
 export interface RotatedKey extends IssuedKey {
   readonly oldExpiresAt: string;
 }
@@ -48,7 +48,7 @@ export class KeyIssuingService {
   ) {}
 
   /**
-   * Issues a key that expires no later than the sending key. Throws client_not_found, what grantableScopes and KeyLimits throw, and
+   * Issues a key that expires no later than the calling key. Throws client_not_found, the errors of grantableScopes() and KeyLimits, and
    * validation_failed for a later expiry.
    */
   async issue(
@@ -71,7 +71,7 @@ export class KeyIssuingService {
 
   /**
    * Replaces a key with a new one that has the same client, scopes and label. The old key expires after the grace period, or is revoked if
-   * that is 0. The new key expires no later than the sending key. Throws key_not_found, key_protected, what KeyLimits throws,
+   * that is 0. The new key expires no later than the calling key. Throws key_not_found, key_protected, the errors of KeyLimits,
    * key_already_revoked, key_already_expired, key_already_rotated, scope_not_held, validation_failed for a later expiry, and, unless
    * forced, last_key_with_scope if the new key would expire within a day and before the old key's original expiry.
    */

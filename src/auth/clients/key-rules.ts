@@ -14,7 +14,7 @@ export interface NewKey {
   /** Default: those of the scopes granted by default that the requester holds. */
   readonly scopes?: readonly string[];
   readonly label?: string | null;
-  /** Lifetime in milliseconds; by default, the key expires with the sending key, if that expires. */
+  /** Lifetime in milliseconds; by default, the key expires with the calling key, if that expires. */
   readonly expires?: number;
 }
 
@@ -30,7 +30,7 @@ export interface KeyChanges {
 export interface Rotation {
   /** How long the old key still works, in milliseconds, at most until its own expiry. */
   readonly grace: number;
-  /** Lifetime of the new key in milliseconds; default: the old key's original lifetime, limited by the sending key. */
+  /** Lifetime of the new key in milliseconds; default: the old key's original lifetime, limited by the calling key. */
   readonly expires?: number;
 }
 
@@ -40,7 +40,7 @@ export interface Lifetime {
   readonly expires: number | undefined;
   /** The default lifetime in milliseconds; undefined for no expiry. */
   readonly fallback?: number | undefined;
-  /** The expiry of the sending key; null if it does not expire. */
+  /** The expiry of the calling key; null if it does not expire. */
   readonly latest: string | null;
 }
 
@@ -195,7 +195,7 @@ function byDefault({ scopes: held, clientId }: Requester): string[] {
     .map(({ name }) => name);
   if (held === 'all') return all;
   const grantable = all.filter((scope) => isHeld(scope, held));
-  // If none are left, the refusal names what the requester lacks.
+  // If none are left, the refusal names the scopes that the requester lacks.
   return grantable.length > 0 ? grantable : all;
 }
 

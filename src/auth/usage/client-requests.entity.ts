@@ -46,7 +46,7 @@ export class RequestCount {
   requests!: number;
 }
 
-/** One of the last requests of a client that got an error, without its path, query, headers or body. */
+/** One of the last requests of a client that returned an error, without its path, query, headers or body. */
 @Entity('refused_requests')
 @Index('refused_requests_client', ['clientId', 'id'])
 @Index('refused_requests_request', ['requestId', 'id'])

@@ -58,7 +58,7 @@ export interface EndedRequest {
 
 type MinuteCount = Omit<RequestCount, 'lengthMs'>;
 
-/** A request that got an error, and its time in ms since the Unix epoch. */
+/** A request that returned an error, and its time in ms since the Unix epoch. */
 interface StoredError {
   readonly at: number;
   readonly ended: EndedRequest;
@@ -93,7 +93,7 @@ export class ClientRequests extends WriteBehind {
     );
   }
 
-  /** Counts a request of a key, and stores it if it got an error. Without an error, this costs two lookups in memory. */
+  /** Counts a request of a key, and stores it if it returned an error. Without an error, this costs two lookups in memory. */
   note(ended: EndedRequest): void {
     const { caller, operation, status, code = null } = ended;
     const { clientId, keyId } = caller;

@@ -23,7 +23,7 @@ import {
 
 /** Default number of days. */
 export const DAYS_SHOWN = 7;
-/** How many days are stored. */
+/** Maximum number of days in a request; USAGE_RETENTION_DAYS decides how many are stored. */
 export const DAYS_STORED = 90;
 
 /** Usage of a client, as described by ClientUsageDto. */

@@ -124,7 +124,7 @@ async function entitiesText(database: Database): Promise<string> {
   await checkDeclaredMigrations();
   if (database.isInitialized && (await schemaStatus(database)).pending.length === 0)
     await checkTables(database);
-  return 'the migrations create what they declare';
+  return 'they match the migrations';
 }
 
 async function permissionsText(file: string): Promise<string> {
@@ -139,8 +139,8 @@ async function diskText(file: string): Promise<string> {
   if (network !== undefined) fail(`${network} does not support SQLite. Move ${file} to a local disk.`);
   const free = freeDiskBytes(file);
   const shown = `${(free / MEBIBYTE).toFixed(free < MEBIBYTE ? 1 : 0)} MiB free`;
-  if (free < MIN_FREE_BYTES) fail(`the disk is full: ${shown}. Free space for ${file}.`);
-  if (free < LITTLE_FREE_BYTES) warn(`only ${shown}: free space for ${file} soon`);
+  if (free < MIN_FREE_BYTES) fail(`the disk is full: ${shown}. Free up space for ${file}.`);
+  if (free < LITTLE_FREE_BYTES) warn(`only ${shown}; free up space for ${file} soon`);
   return shown;
 }
 

@@ -24,7 +24,7 @@ export async function migration(call: Call, path: string): Promise<void> {
   await call.shell.loadModules();
   const { changes, time } = await undeclaredChanges();
   if (changes.length === 0) {
-    const none = 'No changes: the migrations create what the entities declare.';
+    const none = 'No changes: the migrations match the entities.';
     return call.show({ files: [] }, () => none);
   }
   const project = projectOf(process.cwd());
@@ -42,7 +42,7 @@ export async function migration(call: Call, path: string): Promise<void> {
   const files = [...texts.keys()];
   const [wrote, it] = [files.join(' and '), files.length === 1 ? 'it' : 'them'];
   const module = await moduleWithMigrations(project, `src/${folder}`);
-  // In a checkout, migrations are found by file name, but a module that other projects use lists them too.
+  // In a checkout, migrations are found by file name, but a module that other projects use also lists them.
   const listed =
     module === undefined && modulesFile() === undefined
       ? ''

@@ -23,7 +23,7 @@ describe('a file of certificates', () => {
   it.each([
     ['one certificate', FIRST],
     ['several, with text between them', `Root:\n${FIRST}\nOther:\r\n${SECOND.replaceAll('\n', '\r\n')}\n`],
-    ['a key beside one', `${KEY}${FIRST}`],
+    ['a key next to a certificate', `${KEY}${FIRST}`],
   ])('with %s is read as it is', async (_, text) => {
     expect(readCertificates('REDIS_CA', await file(text))).toBe(text);
   });

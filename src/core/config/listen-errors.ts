@@ -24,7 +24,7 @@ export function reachedAt(server: Server): string {
 const SENTENCES: Readonly<Record<string, (address: ListenAddress) => string>> = {
   EADDRINUSE: ({ variable, port }) => `${variable}: port ${port} is in use; set ${variable} to a free port.`,
   EACCES: ({ variable, port }) =>
-    `${variable}: this user may not listen on port ${port}; set ${variable} to a port above 1023, such as ${(port ?? 0) + 8000}.`,
+    `${variable}: this user has no permission to listen on port ${port}; set ${variable} to a port above 1023, such as ${(port ?? 0) + 8000}.`,
   EADDRNOTAVAIL: ({ variable, host }) =>
     `${hostOf(variable)}: ${host} is not an address of this machine; set ${hostOf(variable)} to an address of this machine, to 127.0.0.1, or to 0.0.0.0 for all addresses.`,
   ENOTFOUND: unknownHost,

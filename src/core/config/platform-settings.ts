@@ -218,13 +218,13 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: wholeNumber(0, 1_000_000),
     default: 4_000,
     description:
-      'Maximum number of concurrent requests of a process; further requests get 503 immediately. Up to 500 are always accepted, if this value allows. Beyond that, the limit is the number of responses that the process currently sends in a second, and never more than this value. Slow clients and streams do not count. 0: no limit.',
+      'Maximum number of concurrent requests of a process; further requests are refused with 503 immediately. Up to 500 are always accepted, if this value allows. Beyond that, the limit is the number of responses that the process currently sends in a second, and never more than this value. Slow clients and streams do not count. 0: no limit.',
   },
   maxEventLoopLagMs: {
     type: wholeNumber(0, 60_000),
     default: 500,
     description:
-      'Longest time that requests may wait for the event loop of a process, in milliseconds, before some get 503 immediately. A single pause does not count. 0: no limit.',
+      'Longest time that requests may wait for the event loop of a process, in milliseconds, before some requests are refused with 503. A single pause does not count. 0: no limit.',
   },
   responseCacheMib: {
     type: wholeNumber(1, 4_096),

@@ -21,7 +21,7 @@ export function readServerUrl(
   defaultPort: number,
   known: readonly string[] = [],
 ): ServerUrl | undefined {
-  // URL drops line breaks, which usually come from the end of a password file. A # may be part of a password as well.
+  // URL drops line breaks, which usually come from the end of a password file. A password may also contain a #.
   if (/[\p{Cc}#]/u.test(text) || !URL.canParse(text)) return undefined;
   const { hostname, port, username, password, pathname, search } = new URL(text);
   // URLSearchParams would decode a plus sign as a space.

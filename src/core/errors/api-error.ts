@@ -58,7 +58,7 @@ export interface ApiErrorOptions {
   readonly isLogged?: boolean;
 }
 
-/** The body of an ApiError together with its headers: a module's exception filter sends what `getResponse()` returns. */
+/** The body of an ApiError together with its headers: a module's exception filter sends the value that `getResponse()` returns. */
 export class BodyWithHeaders implements ErrorBody {
   readonly details?: readonly ErrorDetail[];
   readonly #headers: ApiError['headers'];

@@ -42,7 +42,7 @@ export async function backUp({ database, file, overwrite, signal }: BackupOption
   if (existing?.isDirectory())
     throw new Refusal(`${file} is a folder. Name a file in it, such as ${join(file, 'petstore.sqlite')}.`);
   // A rename would replace the device or pipe.
-  if (existing && !existing.isFile()) throw new Refusal(`${file} is not a file. Name another.`);
+  if (existing && !existing.isFile()) throw new Refusal(`${file} is not a file. Name another file.`);
   if (existing && !overwrite) throw new Refusal(`${file} ${ALREADY_EXISTS}`);
   const part = await TemporaryFile.create(final);
   try {

@@ -137,7 +137,7 @@ class DatabaseCopy {
       await target.query<{ table: string; name: string; definition: string }[]>(FOREIGN_KEYS);
     for (const { table, name } of foreignKeys)
       await target.query(`ALTER TABLE ${table} DROP CONSTRAINT ${name}`);
-    // Migrations may have inserted rows, which the source contains too.
+    // Migrations may have inserted rows that the source also contains.
     await target.query(`TRUNCATE ${names.map(quoted).join(', ')}`);
     const counts = names.map((name) => `(SELECT count(*) FROM ${quoted(name)})`);
     let done = 0;

@@ -27,7 +27,7 @@ export class DatabaseReplacement {
   static async lock(file: string): Promise<DatabaseReplacement> {
     const there = await stat(file).catch(() => undefined);
     if (!there) return new DatabaseReplacement(file, false, undefined);
-    if (!there.isFile()) throw new Refusal(`${file} is not a file. Name another with DATABASE_URL.`);
+    if (!there.isFile()) throw new Refusal(`${file} is not a file. Set DATABASE_URL to another file.`);
     const connection = await withFileErrors(file, () =>
       Connection.open(file, 'write', { busyTimeoutMs: LOCK_WAIT_MS }),
     );

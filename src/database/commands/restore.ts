@@ -101,14 +101,14 @@ async function isOfSqlite(file: string): Promise<boolean> {
 
 async function checkBackupFile({ file, database }: RestoreOptions): Promise<void> {
   const backup = await stat(file).catch(() => undefined);
-  if (!backup) throw new Refusal(`${file} does not exist. Name the backup.`);
-  if (!backup.isFile()) throw new Refusal(`${file} is not a file. Name the backup.`);
+  if (!backup) throw new Refusal(`${file} does not exist. Name an existing backup.`);
+  if (!backup.isFile()) throw new Refusal(`${file} is not a file. Name a backup file.`);
   if (backup.size === 0) throw new Refusal(`${file} is empty. ${NAME_ANOTHER}`);
   if (!(await isOfSqlite(file))) throw new Refusal(`${file} is not an SQLite database. ${NAME_ANOTHER}`);
   const existing = await stat(database).catch(() => undefined);
   if (!existing) return;
   if (existing.ino === backup.ino && existing.dev === backup.dev)
-    throw new Refusal(`${file} is the database itself. Name the backup.`);
+    throw new Refusal(`${file} is the database itself. Name a backup of it.`);
 }
 
 /** The migrations that the copy of a backup lacks. Throws Refusal unless this build runs on its schema. */
@@ -118,7 +118,7 @@ async function pendingOf(backup: string, copy: string): Promise<readonly string[
     try {
       const status = await schemaStatus(dataSource);
       if (status.applied.length === 0)
-        throw new Error(`${backup} is not a backup of this service. Name another.`);
+        throw new Error(`${backup} is not a backup of this service. Name another backup.`);
       refuseIfNewer(dataSource, status);
       return status.pending;
     } finally {

@@ -35,8 +35,8 @@ export class TemporaryFile {
       await makePrivateFile(path);
     } catch (error) {
       throw new Refusal(
-        `The folder ${folder} cannot be written to (${messageOf(error)}). Create it, free space on its disk, or give this user the ` +
-          'permission; or name a file in another.',
+        `The folder ${folder} cannot be written to (${messageOf(error)}). Create it, free up space on its disk, or give this user the ` +
+          'permission; or name a file in another folder.',
       );
     }
     return new TemporaryFile(path, final);

@@ -89,7 +89,7 @@ async function abortable<T>(connection: Connection, signal: AbortSignal, work: (
   }
 }
 
-/** Filling the disk would stop the service as well. */
+/** A copy that filled the disk would also stop the service. */
 async function checkFreeSpace(source: Connection, to: string): Promise<void> {
   const [pages = 0] = (await source.texts('PRAGMA page_count')).map(Number);
   const [size = 0] = (await source.texts('PRAGMA page_size')).map(Number);
@@ -98,7 +98,7 @@ async function checkFreeSpace(source: Connection, to: string): Promise<void> {
   ) as [number, number];
   if (free < needed)
     throw new Refusal(
-      `The copy needs ${needed} MiB, and the disk of ${dirname(to)} has ${free} MiB free. Free space on it, or choose another disk.`,
+      `The copy needs ${needed} MiB, and the disk of ${dirname(to)} has ${free} MiB free. Free up space on it, or choose another disk.`,
     );
 }
 

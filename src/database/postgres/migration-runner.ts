@@ -14,7 +14,7 @@ const CREATE_CONCURRENTLY = new RegExp(
 );
 const CONCURRENTLY = /^(\s*(?:CREATE\s+(?:UNIQUE\s+)?|DROP\s+)INDEX\s+)CONCURRENTLY\s+/i;
 
-/** The index with a name in the schema of a table. While an index is created, this table lock is held; VACUUM holds it as well. */
+/** The index with a name in the schema of a table. The creation of an index holds this table lock, and so does VACUUM. */
 const FIND_INDEX = `SELECT x.oid::regclass::text AS name, i.indisvalid AS "isValid", i.indrelid = t.oid AS "isOnTable", EXISTS (
     SELECT FROM pg_locks WHERE relation = t.oid AND mode = 'ShareUpdateExclusiveLock' AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS "isBusy"

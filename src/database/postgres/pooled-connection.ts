@@ -111,7 +111,7 @@ export class PooledConnection {
   }
 }
 
-/** A client with its creation time by `performance.now()`. */
+/** A client with its creation time, as a value of `performance.now()`. */
 export class TimedClient extends pg.Client {
   readonly startedAt = performance.now();
 }

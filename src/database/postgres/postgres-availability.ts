@@ -43,7 +43,7 @@ export class PostgresAvailability extends WriteAvailability {
   private readonly outages: Readonly<Record<Exclude<ErrorKind, 'other' | 'lost'>, Outage<unknown>>>;
   /** Why a connection was lost, until it is known whether the server is available. */
   private lost: string | undefined;
-  /** Time of the last recovery, by `performance.now()`. */
+  /** Time of the last recovery, as a value of `performance.now()`. */
   private recoveredAt = -Infinity;
   private isProbing = false;
   isEnded = false;
@@ -65,7 +65,7 @@ export class PostgresAvailability extends WriteAvailability {
       }),
       'read-only': new Outage({
         startMessage: (error) =>
-          `${name} cannot be written: ${messageOf(error)}. Writes are refused with 503, and reads continue. The service recovers automatically.`,
+          `${name} cannot be written to: ${messageOf(error)}. Writes are refused with 503, and reads continue. The service recovers automatically.`,
         endMessage: (seconds) => `${name} accepts writes again, after ${seconds} s`,
       }),
       late: new Outage({
@@ -73,7 +73,7 @@ export class PostgresAvailability extends WriteAvailability {
           `${name} does not confirm commits; one took too long. Its write was refused with 503, but may still be carried out; ` +
           'reads continue.',
         endMessage: (seconds, times) =>
-          `${name} confirms commits again, after ${seconds} s: ${times} were late`,
+          `${name} confirms commits again, after ${seconds} s: ${times} commits were late`,
         isOngoing: () => this.pool.late.size > 0,
         quietMs: QUIET_MS,
       }),

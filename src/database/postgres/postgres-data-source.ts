@@ -132,7 +132,7 @@ export class PostgresDataSource extends Database {
     if (row?.encoding !== 'UTF8')
       throw new Error(`the database has the encoding ${row?.encoding}; create one with ENCODING 'UTF8'`);
     if (Number(row.version) < MIN_VERSION)
-      throw new Error(`PostgreSQL ${MIN_VERSION / 10_000} or newer is needed`);
+      throw new Error(`PostgreSQL ${MIN_VERSION / 10_000} or newer is required`);
     const { pool } = this.pool.options;
     if (row.most < pool + EXTRA_CONNECTIONS)
       throw new Error(

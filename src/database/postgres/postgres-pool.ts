@@ -66,7 +66,7 @@ export class PostgresPool {
   /** The error for new writes while late commits hold all write slots; undefined otherwise. */
   get commitError(): ApiError | undefined {
     if (this.late.size < this.writeSlots.max) return undefined;
-    const cause = new Error(`${this.late.size} are late`);
+    const cause = new Error(`${this.late.size} commits are late`);
     return unavailable('the database does not confirm commits', cause, true);
   }
 

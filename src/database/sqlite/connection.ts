@@ -49,7 +49,7 @@ export class Connection {
   ) {
     this.statements = new LRUCache({
       max: prepared.max,
-      // Queued behind what still runs on the statement.
+      // Queued behind the calls that still run on the statement.
       dispose: (statement) => statement.finalize(),
     });
   }

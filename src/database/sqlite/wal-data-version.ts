@@ -13,7 +13,7 @@ const HEADER_BYTES = 96;
 const CHANGE_COUNTER_AT = 8;
 const LITTLE = endianness() === 'LE';
 
-/** The counter after a commit of this process, and what that commit invalidates. */
+/** The counter after a commit of this process, and the cached kinds that the commit invalidates. */
 interface Expected {
   readonly counter: number;
   readonly invalidates: readonly CachedKind[];

@@ -7,7 +7,7 @@ export class Activity {
   private ranAt = -Infinity;
   private timer: NodeJS.Timeout | undefined;
 
-  /** By `performance.now()`. */
+  /** A value of `performance.now()`. */
   get at(): number {
     return this.isRunning ? performance.now() : this.ranAt;
   }

@@ -68,7 +68,8 @@ export class OutermostTransaction extends Transaction {
     const session = await this.home.open({ ...this.options, isolation: this.isolation });
     try {
       const { first } = this.options;
-      // As a child without a savepoint or turn: the statement that starts the transaction has the turn.
+      // Runs `first` in a child that sets no savepoint and waits for no turn, because the statement that starts the transaction has the
+      // turn.
       if (first) await this.home.context.run(new Savepoint(this, session), first);
     } catch (error) {
       await session.rollback().finally(() => session.release());

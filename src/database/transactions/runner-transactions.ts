@@ -22,8 +22,8 @@ export interface JoiningRunner extends QueryRunner {
 }
 
 /**
- * The nested transactions started by one query runner, and which of them, or of its caller's, its statements belong to. Two runners used
- * concurrently in a transaction have a savepoint each, one after the other.
+ * Tracks the nested transactions started by one query runner, and the transaction that its statements belong to: one of these, or its
+ * caller's. Two runners used concurrently in a transaction have a savepoint each, one after the other.
  */
 export class RunnerTransactions {
   private readonly started: Transaction[] = [];
@@ -145,8 +145,8 @@ export class RunnerTransactions {
   }
 
   /**
-   * The transaction of the next statement: the caller's or, if this runner has started one that the caller is outside of, the last one that
-   * the runner has started.
+   * The transaction of the next statement: the last one that this runner has started, if the caller is outside of it; otherwise the
+   * caller's.
    */
   private current(): Transaction | undefined {
     this.calledIn?.check();

@@ -16,7 +16,7 @@ type Waiter = (refusal?: Error) => void;
 
 /**
  * Grants a limited number of turns, first come, first served; by default one, for SQLite's single connection or a transaction. TypeORM
- * would let overlapping transactions share it, so that one's rollback undoes the other's acknowledged write.
+ * would let overlapping transactions share it, so that a rollback of one would undo an acknowledged write of the other.
  */
 export class Semaphore {
   private inUse = 0;
@@ -24,7 +24,7 @@ export class Semaphore {
 
   /**
    * `refusal` is thrown after too long a wait: an owner does not finish, or waits for another turn itself. The wait is measured from
-   * `progressedAt`, by `performance.now()`, if that is later.
+   * `progressedAt`, a value of `performance.now()`, if that is later.
    */
   constructor(
     readonly max = 1,

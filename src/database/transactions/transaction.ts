@@ -56,7 +56,10 @@ export abstract class Transaction {
     return this.parent?.enter();
   }
 
-  /** Where a read runs that is called in it: within a query runner's savepoint, which the same work may end only later. */
+  /**
+   * The transaction in which a read runs that was called in this one: the savepoint of a query runner, if the same work has not ended it
+   * yet.
+   */
   get readTarget(): Transaction {
     return this.manualSavepoint?.readTarget ?? this;
   }
@@ -107,7 +110,7 @@ export abstract class Transaction {
   /** Calls back once it and its parents are committed, never if one is rolled back. An error of the callback is logged. */
   afterCommit(callback: () => void): void {
     if (this.state === 'open') this.callbacks.push(callback);
-    // Work that continues after a rollback, without a statement since, may refer to what was undone.
+    // Work that continues after a rollback, without a statement since, may refer to data that was undone.
     else if (this.state === 'committed' || this.isContinuedInParent) this.callBackInParent(callback);
   }
 

@@ -143,7 +143,7 @@ function optional<T extends { required: boolean }>(header: T): T {
 export function describeRevalidation(operation: OperationObject): void {
   addHeader(operation, 'If-None-Match', {
     description:
-      'The `ETag` of the stored response. If the resource has not changed, the response is 304 without a body. A list of entity tags, ' +
+      'The `ETag` of the stored response. If the resource has not changed, the service returns 304 without a body. A list of entity tags, ' +
       'or `*` (RFC 9110 section 13.1.2); anything else is ignored',
     schema: { type: 'string' },
   });
@@ -171,7 +171,7 @@ export function describePrecondition(
 ): void {
   addHeader(operation, 'If-Match', {
     description:
-      'The `ETag` of the resource to change; if the resource has changed since, the response is 412. A list of entity tags, or `*` ' +
+      'The `ETag` of the resource to change; if the resource has changed since, the service returns 412. A list of entity tags, or `*` ' +
       '(RFC 9110 section 13.1.1), otherwise 400; a weak tag never matches',
     required: need === 'required',
     schema: { type: 'string' },

@@ -74,7 +74,7 @@ function withNested(classes: readonly Type[]): Set<Type> {
 async function refuse(name: string, ...classes: readonly Type[]): Promise<never> {
   const files = await filesDeclaring(classes.map((one) => one.name));
   return invalidDeclaration(
-    `Two classes are the schema "${name}" in one document: ${files.join(' and ') || 'of packages'}. ` +
-      'Rename one of them, or give it another name by @ApiSchema({ name }).',
+    `Two classes have the schema name "${name}" in one document: ${files.join(' and ') || 'of packages'}. ` +
+      'Rename one of them, or give it another name with @ApiSchema({ name }).',
   );
 }

@@ -32,7 +32,7 @@ export class ServedAsset {
   ) {
     const extension = /\.\w+$/.exec(name)?.[0] ?? '.html';
     this.isText = extension !== '.ico';
-    // Browsers and servers use this type for icons, although another one is registered.
+    // Browsers and servers use this type for icons, although a different type is registered.
     this.type = this.isText ? extension : 'image/x-icon';
   }
 

@@ -36,7 +36,7 @@ export interface ServedOptions {
   /** Directives of the policy in addition to those of every page, such as `connect-src`. */
   readonly policy?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether to serve a request; by default every GET and HEAD. Others get 404. */
+  /** Whether to serve a request; by default every GET and HEAD. All other requests return 404. */
   readonly respondsTo?: (request: Request, response: Response) => boolean;
 }
 

@@ -10,7 +10,7 @@ export interface StartFacts {
   readonly version: string;
   /** Whether the console is served on this port. */
   readonly hasConsole: boolean;
-  /** The API's URL, such as `https://shop.example/v1`; the page's script replaces its origin with the one that the browser used. */
+  /** The API's URL, such as `https://shop.example/v1`; the page's script replaces its origin with the origin that the browser used. */
   readonly api: () => string;
   readonly description: string;
   /** The start of its keys: `pst_live_…` in production, `pst_test_…` elsewhere. */

@@ -121,7 +121,7 @@ export class BackgroundLoop {
     clearInterval(this.timer);
     clearTimeout(this.wakeTimer);
     if (!(await this.isIdleWithin(Math.min(timeoutMs, this.work.stopMs ?? timeoutMs)))) {
-      const reason = new Error('The service stops.');
+      const reason = new Error('The service is stopping.');
       this.abort.abort(reason);
       this.lease?.abort.abort(reason);
       await this.isIdleWithin(ABORTED_MS);

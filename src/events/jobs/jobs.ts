@@ -69,7 +69,7 @@ export class Jobs implements OnApplicationBootstrap {
   }
 
   /**
-   * Runs a job now, whether due or not. Throws what the job throws, and an Error if the job does not exist or is running, or if the caller
+   * Runs a job now, whether due or not. Throws the error of the job, and an Error if the job does not exist or is running, or if the caller
    * is in a transaction.
    */
   async run(name: string): Promise<void> {

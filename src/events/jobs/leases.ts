@@ -32,14 +32,14 @@ interface Held {
   readonly name: string;
   readonly holder: string;
   readonly abort: AbortController;
-  /** By the monotonic clock. */
+  /** A time of the monotonic clock. */
   renewedAt: number;
   isRenewing: boolean;
 }
 
 /**
  * Lets one process at a time, among all that use the database, do something. A lease contains no timestamp, so it does not matter if clocks
- * differ or are set: its holder changes the row every 3 s, and a process that sees it unchanged for 15 s by its monotonic clock takes it
+ * differ or are set: its holder changes the row every 3 s, and a process that sees it unchanged for 15 s of its monotonic clock takes it
  * over. A holder that could not renew it for 10 s stops first.
  */
 @Injectable()

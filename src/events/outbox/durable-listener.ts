@@ -168,7 +168,7 @@ export class DurableListener implements BackgroundWork {
     if (now - this.loggedAt < LINE_MS) return;
     const full =
       this.failuresSinceLine > 1 ? ` (${this.failuresSinceLine} failures since the last line)` : '';
-    const next = isParked ? 'is parked; see `petstore outbox list`' : 'is tried again';
+    const next = isParked ? 'is parked; see `petstore outbox list`' : 'will be retried';
     this.logger.error(`Listener ${this.name} failed (${message}); ${event} ${id} ${next}${full}`, stack);
     this.loggedAt = now;
     this.failuresSinceLine = 0;

@@ -100,7 +100,7 @@ export class Outbox implements OnApplicationBootstrap {
     return found;
   }
 
-  /** No listener handles the events of one that was renamed or removed. */
+  /** Nothing handles the events of a listener that was renamed or removed. */
   private async logOrphans(): Promise<void> {
     try {
       for (const [listener, count] of await this.store.byListener('waiting'))

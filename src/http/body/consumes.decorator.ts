@@ -5,8 +5,8 @@ import { consumptionOf } from '../operations/consumption.js';
 
 /**
  * Declares that a handler accepts bodies of a media type other than `application/json`: a type such as `multipart/form-data`, or a range
- * such as `image/*`. A body of any other type gets 415. `limitBytes` replaces BODY_LIMIT_BYTES for this handler. JSON is parsed for
- * `@Body()`; Nest's `@RawBody()` receives the bytes of any type. Without either, the body is read by an interceptor, such as Nest's
+ * such as `image/*`. A body of any other type is refused with 415. `limitBytes` replaces BODY_LIMIT_BYTES for this handler. JSON is parsed
+ * for `@Body()`; Nest's `@RawBody()` receives the bytes of any type. Without either, the body is read by an interceptor, such as Nest's
  * `FileInterceptor`, or by the handler, as a stream.
  */
 export function Consumes(type: string, options: { readonly limitBytes?: number } = {}): MethodDecorator {

@@ -30,8 +30,8 @@ const MAX_HEAD_LENGTH = 4_096;
 type Content = (piece: Buffer, isLast: boolean) => void;
 
 /**
- * Checks a multipart/form-data body while an interceptor for files reads it. Multer and its parser, busboy, silently skip what they do not
- * understand. Anything in the body that would not reach the handler is therefore an error: the body's stream fails with it. Throws
+ * Checks a multipart/form-data body while an interceptor for files reads it. Multer and its parser, busboy, silently skip content that they
+ * do not understand. Content that would not reach the handler is therefore an error: the body's stream fails with it. Throws
  * malformed_request for a `Content-Type` without exactly one boundary, and rewrites a valid one in the form that multer parses.
  */
 export function checkMultipart(request: Request, { acceptsText }: { readonly acceptsText: boolean }): void {

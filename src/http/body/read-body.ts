@@ -33,7 +33,7 @@ export function unsupported(
 /** Decodes a body of at most `maxOutputLength` bytes. */
 type Decode = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
-/** Decoders by content coding (RFC 9110 section 8.4.1). Any other coding gets 415. */
+/** Decoders by content coding (RFC 9110 section 8.4.1). Any other coding is refused with 415. */
 const DECODERS: ReadonlyMap<string, Decode> = new Map([
   ['gzip', promisify(gunzip)],
   ['x-gzip', promisify(gunzip)],

@@ -33,7 +33,7 @@ interface Entry {
   readonly version: number;
   /** Which commits invalidate it: all, or all except inserts. */
   readonly kind: 'responses' | 'rows';
-  /** When its read started, by the monotonic clock. */
+  /** When its read started, as a time of the monotonic clock. */
   readonly readAt: number;
 }
 

@@ -33,7 +33,7 @@ export function checkOperation(operation: RegisteredOperation, isProduction: boo
   if (dto) checkResponseNames(dto);
   if (dto && Reflect.hasMetadata(SSE_METADATA, handler))
     error(
-      `it is @Sse(), whose events are not reduced to what ${dto.name} declares. Declare contentType: 'text/event-stream' instead of a type.`,
+      `it is @Sse(), whose events are not reduced to the members that ${dto.name} declares. Declare contentType: 'text/event-stream' instead of a type.`,
     );
   const openThrottle = isPublic ? openThrottleError((key) => metadataOf(operation, key)) : undefined;
   if (openThrottle !== undefined) error(openThrottle);

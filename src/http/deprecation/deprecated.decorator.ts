@@ -10,7 +10,7 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
   return (target, member, descriptor: PropertyDescriptor) => {
     if (deprecation.sunset < deprecation.since)
       invalidDeclaration(
-        `${decorated(target, member)}: @Deprecated() has a sunset before its since. Swap them.`,
+        `${decorated(target, member)}: the sunset of @Deprecated() is before its since. Swap the two values.`,
       );
     declareOperation(descriptor.value as object, { deprecation });
   };

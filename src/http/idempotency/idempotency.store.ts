@@ -11,12 +11,12 @@ import { IdempotencyEntry } from './idempotency-entry.entity.js';
 const FIND = `SELECT digest, status, headers, body FROM idempotency_entries
   WHERE client_id = ?1 AND key = ?2 AND created_at > ?3`;
 
-/** The response to a retry, and what identifies the request. */
+/** The response to a retry, and the digest that identifies the request. */
 export type StoredResponse = Pick<IdempotencyEntry, 'digest' | 'status' | 'headers' | 'body'>;
 
 /**
- * Stores responses of requests with an `Idempotency-Key` for IDEMPOTENCY_RETENTION_DAYS by the machine's clock. If the clock is set back, a
- * response is kept longer by the same amount, but at most until its original time plus one hour.
+ * Stores responses of requests with an `Idempotency-Key` for IDEMPOTENCY_RETENTION_DAYS, measured with the machine's clock. If the clock is
+ * set back, a response is kept longer by the same amount, but at most until its original time plus one hour.
  */
 @Injectable()
 export class IdempotencyStore {

@@ -59,7 +59,7 @@ export function requireMatch(ifMatch: string, tag: string): void {
 }
 
 /**
- * Sets the headers of a response with this tag. Returns whether the client already has it, so that the response is a 304. Throws
+ * Sets the headers of a response with this tag. Returns whether the client already has it, so that the service returns 304. Throws
  * precondition_failed if an `If-Match` does not contain it.
  */
 export function writeRevalidated(request: Request, response: Response, tag: string): boolean {

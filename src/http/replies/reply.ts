@@ -20,8 +20,8 @@ const BODILESS = new Set([204, 205, 304]);
 
 /**
  * The representation of a handler's result (RFC 9110 section 3.2): its JSON text, with exact `bigint` values, for which JSON.stringify
- * would throw. It contains only what the DTO of `@Operation()` declares. Sets the `Content-Type`, and the `Location` that the operation
- * declares. Text of another type named by the handler, streams and empty bodies are returned unchanged.
+ * would throw. It contains only members that the DTO of `@Operation()` declares. Sets the `Content-Type`, and the `Location` that the
+ * operation declares. Text of another type named by the handler, streams and empty bodies are returned unchanged.
  */
 export function represent(response: Response, body: unknown, operation?: RegisteredOperation): unknown {
   if (body === undefined || response.headersSent) return body;
@@ -44,12 +44,12 @@ function locate(locationOf: (sendOf: never) => string, body: unknown, response: 
   response.setHeader('Location', publicPrefixOf(response.req) + locationOf(sendOf as never));
 }
 
-/** Serializes a response as JSON, reduced to what the DTO declares, if given. */
+/** Serializes a response as JSON, reduced to the members that the DTO, if given, declares. */
 export function jsonOf(sendOf: unknown, dto: Type | undefined): string {
   return textOf(sendOf, dto).text;
 }
 
-/** Texts written by handlers, such as cached ones, reduced to what their DTO declares. */
+/** Texts written by handlers, such as cached ones, reduced to the members that their DTO declares. */
 const reduced = new WeakMap<JsonText, JsonText>();
 
 function textOf(body: unknown, dto: Type | undefined, operation?: RegisteredOperation): JsonText {
@@ -126,7 +126,7 @@ function streamed(body: unknown, operation: RegisteredOperation | undefined): un
   const dto = operation?.response?.dto;
   if (isOfObjects && dto && declaredMembers(dto).length > 0)
     throw new Error(
-      `${operation?.id} streams objects, which are not reduced to what ${dto.name} declares. ` +
+      `${operation?.id} streams objects, which are not reduced to the members that ${dto.name} declares. ` +
         'Return an array; or declare the contentType, and write the text of each object.',
     );
   return body;
@@ -159,8 +159,8 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
 }
 
 /**
- * Makes `response.json()` write exact numbers and only what the operation's DTO declares. Converts errors that it or `send()` writes, as in
- * a module's filter, to the Error body with their message.
+ * Makes `response.json()` write exact numbers and only members that the operation's DTO declares. Converts errors that it or `send()`
+ * writes, as in a module's filter, to the Error body with their message.
  */
 export function refuseExactly({ response: prototype }: { readonly response: Response }): void {
   const { send } = prototype;

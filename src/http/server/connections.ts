@@ -64,7 +64,7 @@ interface Connection {
   /** Called once all arrived requests have their responses. While it is set, nothing more is read from the connection. */
   last: (() => void) | undefined;
   reading: Reading | undefined;
-  /** When an event stream is checked next, by the monotonic clock. */
+  /** When an event stream is checked next, as a time of the monotonic clock. */
   checkAt: number;
   arrived: number;
 }
@@ -124,7 +124,7 @@ export class Connections {
       server.once('close', () => clearInterval(timer));
     });
     server.on('clientError', (error: Error, socket: Socket) => this.reject(error, socket));
-    // Without this listener, Node would close a connection when its keep-alive timer fires, before reading what has arrived.
+    // Without this listener, Node would close a connection when its keep-alive timer fires, before reading the data that has arrived.
     server.on('timeout', (socket: Socket) => void this.timeOut(socket));
     // CONNECT asks a proxy to connect to a target (RFC 9110 section 9.3.6). The service is not a proxy and refuses every target. The empty
     // Allow says that such a target supports no methods (section 10.2.1).
@@ -142,7 +142,7 @@ export class Connections {
         current.setHeader('Connection', 'close');
   }
 
-  /** Closes connections without a request after reading what has arrived on them. */
+  /** Reads the data that has arrived on connections without a request, then closes those that still have none. */
   async closeIdle(): Promise<void> {
     await afterReading();
     for (const [socket, connection] of this.connections.all())
@@ -179,7 +179,7 @@ export class Connections {
     socket.destroy();
   }
 
-  /** Handles a `clientError`: takes what the parser has not read yet, or refuses what it rejected or what is late. */
+  /** Handles a `clientError`: takes the bytes that the parser has not read yet, or refuses a rejected or late message. */
   private reject(error: NodeJS.ErrnoException, socket: Socket): void {
     const row = rowOf(error);
     const connection = this.connections.get(socket);
@@ -198,7 +198,7 @@ export class Connections {
     return code === 'HPE_INVALID_EOF_STATE' && connection !== undefined && !!unreadRequestOf(connection);
   }
 
-  /** Refuses the body of the request in progress, or what follows the last request. */
+  /** Refuses the body of the request in progress, or the data that follows the last request. */
   private refuse(connection: Connection | undefined, socket: Socket, row: ErrorRow): void {
     const current = connection?.current;
     if (current && !current.closed && hasUnreadBody(current.req)) {
@@ -208,7 +208,7 @@ export class Connections {
     } else this.refuseInTurn(socket, row);
   }
 
-  /** Refuses a late message, unless the service itself stopped reading it or had not yet read what arrived in time. */
+  /** Refuses a late message, unless the service itself stopped reading it or had not yet read the data that arrived in time. */
   private async refuseLate(connection: Connection, socket: Socket): Promise<void> {
     const { arrived } = connection;
     const body = unreadRequestOf(connection);

@@ -43,7 +43,7 @@ export class EventStreams {
     }
   }
 
-  /** The current scopes of a request's credential. Throws what ApiKeyGuard throws for it. */
+  /** The current scopes of a request's credential. Throws the same errors as ApiKeyGuard. */
   private async scopesOf(request: Request): Promise<readonly string[]> {
     const { authorization } = request.headers;
     const token = this.others.tokenIn(authorization);

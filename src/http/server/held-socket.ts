@@ -79,8 +79,8 @@ export function isReadingMessage(socket: Socket): boolean {
 }
 
 /**
- * Waits until the event loop has read what has arrived on all connections. After a pause of the process or a long task, timers run first:
- * closing the connection of a request that arrived in time would reset it. Long turns are not trusted either.
+ * Waits until the event loop has read the data that has arrived on all connections. After a pause of the process or a long task, timers run
+ * first: closing the connection of a request that arrived in time would reset it. Long turns are not trusted either.
  */
 export async function afterReading(): Promise<void> {
   let startedAt: number;

@@ -132,8 +132,8 @@ export function hasUnreadBody(request: IncomingMessage): boolean {
 
 /**
  * Lets the client read its response before the connection is closed (RFC 9112 section 9.6). Closing a socket with unread bytes would reset
- * the connection, and the response might be lost. Therefore the service ends its own side immediately, discards what arrives, within
- * limits, and closes the connection one second after the last bytes, whether or not the client has read the response.
+ * the connection, and the response might be lost. Therefore the service ends its own side immediately, discards the data that arrives,
+ * within limits, and closes the connection one second after the last bytes, whether or not the client has read the response.
  */
 export function lingerBeforeClosing(socket: Socket): void {
   socket.destroySoon = () => {

@@ -8,7 +8,7 @@ import { isEventStream } from '../../core/event-stream.js';
  */
 const MAX_QUIET_MS = 8_000;
 
-/** The state of a response, and since when. */
+/** The state of a response, and when it entered this state. */
 export interface Reading {
   readonly response: ServerResponse;
   /**

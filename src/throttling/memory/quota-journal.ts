@@ -52,7 +52,7 @@ export class QuotaJournal extends WriteBehind {
   /** Unwritten changes: one entry per day and client, or per key, however many requests there are. */
   private counts = new Map<string, CountChange>();
   private bans = new Map<string, BanState>();
-  /** When lifted bans were last queried, from what time on, and the times of those found, in ms since the Unix epoch. */
+  /** Time of the last query for lifted bans, the earliest time that it searched, and the times of the bans found, in ms since the Unix epoch. */
   private checkedAt = Number.POSITIVE_INFINITY;
   private checkedFrom = 0;
   private lifted = new Map<string, number>();

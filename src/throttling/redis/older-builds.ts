@@ -54,7 +54,7 @@ export async function waitForOlderBuilds(location: RedisLocation): Promise<strin
   }
 }
 
-/** Whether one has sent a recent heartbeat, by the clock of Redis. */
+/** Whether any instance has sent a recent heartbeat, according to the clock of Redis. */
 async function isAny(redis: RedisClient, beats: string): Promise<boolean> {
   const [seconds, microseconds] = await redis.time();
   const now = Number(seconds) * 1_000 + Number(microseconds) / 1_000;

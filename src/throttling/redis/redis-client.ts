@@ -79,8 +79,8 @@ export async function connectWithin(redis: RedisClient, limitMs: number): Promis
 }
 
 /**
- * Prepares a connected client for commands: selects the database, without which it would use another one, or connects to every master of a
- * Cluster, which would delay the first command. Rejects if that fails.
+ * Prepares a connected client for commands: selects the database, because the client would otherwise use database 0, or connects to every
+ * master of a Cluster, which would delay the first command. Rejects if that fails.
  */
 export async function prepare(redis: RedisClient): Promise<void> {
   if (redis instanceof Redis) {

@@ -30,7 +30,7 @@ export class RedisKeys {
     return this.name('shared', 'instances');
   }
 
-  /** The random name of the data in this Redis, by which instances detect that others use another one. */
+  /** The random name of the data in this Redis, by which instances detect that others use another Redis. */
   data(): string {
     return this.name('shared', 'data');
   }

@@ -73,7 +73,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /**
- * Records an instance's heartbeat by Redis's clock, and drops heartbeats in the future, from before the clock was set back. KEYS: the
+ * Records an instance's heartbeat with the time of Redis, and drops heartbeats in the future, from before the clock was set back. KEYS: the
  * heartbeats; the name of the data. ARGV: id of the instance, or empty for another process; the validity of a heartbeat in ms; the name to
  * give the data unless it has one; how long to keep the name, in ms. Returns the number of instances and the name.
  */

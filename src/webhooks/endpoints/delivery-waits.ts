@@ -4,14 +4,17 @@ import type { WebhookEndpoint } from '../webhook-endpoint.entity.js';
 import { MAX_COUNTED, type WebhookDeliveryDto, toWebhookDeliveryDto } from './dto/webhook-delivery.dto.js';
 import { nextAttemptOf } from './dto/webhook-endpoint.dto.js';
 
-/** Counts the messages that wait before a delivery. There is no limit for an endpoint that is down. */
+/**
+ * Counts the messages that wait before a delivery. Counting stops at MAX_COUNTED, because an endpoint that is down can have any number of
+ * them.
+ */
 const BEFORE = `
   SELECT COUNT(*) AS "before" FROM (
     SELECT 1 FROM webhook_deliveries
     WHERE endpoint_id = :endpointId AND state = 'waiting' AND id < CAST(:id AS BIGINT) LIMIT ${MAX_COUNTED}
   ) AS counted`;
 
-/** Converts a delivery for display, with what it waits for. */
+/** Converts a delivery for display, with the number of messages before it and the time of the next attempt. */
 export async function withWait(
   endpoint: WebhookEndpoint,
   delivery: WebhookDelivery,
@@ -20,7 +23,7 @@ export async function withWait(
   return shown(endpoint, delivery, await waitingBefore(delivery, manager));
 }
 
-/** Consecutive deliveries of the log, latest first: only what waits before the oldest one is counted in the database. */
+/** Consecutive deliveries of the log, latest first: only the messages before the oldest waiting delivery are counted in the database. */
 export async function withWaits(
   endpoint: WebhookEndpoint,
   deliveries: readonly WebhookDelivery[],

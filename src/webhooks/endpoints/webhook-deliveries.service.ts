@@ -105,8 +105,8 @@ export class WebhookDeliveriesService {
   }
 
   /**
-   * Retries a waiting delivery now, after those that wait before it; returns it. Throws webhook_delivery_not_waiting, and what
-   * `redeliver()` throws.
+   * Retries a waiting delivery now, after those that wait before it; returns it. Throws webhook_delivery_not_waiting, and the errors of
+   * `redeliver()`.
    */
   retryDelivery(endpointId: string, id: bigint, by: Requester): Promise<WebhookDeliveryDto> {
     return this.dataSource.transaction(async (manager) => {

@@ -47,7 +47,7 @@ export const WEBHOOK_ERRORS = defineErrors({
     message: 'The webhook endpoint {id} has been disabled since {instant}; it receives no messages.',
     example: { id: ENDPOINT, instant: INSTANT },
     cause:
-      'The endpoint was disabled by its owner or by an operator, failed for three days, or responded 410.',
+      'The endpoint was disabled by its owner or by an operator, failed for three days, or responded with 410.',
     remedy: 'Enable it first: `PATCH …/webhooks/{endpointId}` with `{"enabled": true}`.',
     command: 'Enable it first: `petstore webhook enable`.',
   },

@@ -125,8 +125,8 @@ export function webhooksController(audience: Audience): Type {
       summary: 'Update, disable or enable a webhook endpoint',
       description:
         'Updates the given fields. A disabled endpoint receives no messages; events that occur while it is disabled are never sent to it. ' +
-        'When it is enabled again, it immediately receives the messages that were waiting when it was disabled, except one that had failed ' +
-        'for good. `{"enabled": true}` has no effect on an endpoint that is enabled but failing; to retry it, call `POST …/retry`.',
+        'When it is enabled again, it immediately receives the messages that were waiting when it was disabled, except a message that ' +
+        'had failed permanently. `{"enabled": true}` has no effect on an endpoint that is enabled but failing; to retry it, call `POST …/retry`.',
       responses: { status: 200, description: 'The updated endpoint', type: WebhookEndpointDto },
     })
     @ApiErrors(...errors, event_scope_not_held, ...lockErrors, webhook_endpoint_not_found, ...limitErrors)

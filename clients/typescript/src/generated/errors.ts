@@ -211,7 +211,7 @@ export class WebhookDeliveryNotWaitingError extends PetstoreError {
   override readonly name: string = 'WebhookDeliveryNotWaitingError';
 }
 
-/** 409 `webhook_endpoint_disabled`. The endpoint was disabled by its owner or by an operator, failed for three days, or responded 410. */
+/** 409 `webhook_endpoint_disabled`. The endpoint was disabled by its owner or by an operator, failed for three days, or responded with 410. */
 export class WebhookEndpointDisabledError extends PetstoreError {
   declare readonly code: 'webhook_endpoint_disabled';
   override readonly name: string = 'WebhookEndpointDisabledError';

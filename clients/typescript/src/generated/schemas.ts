@@ -296,7 +296,7 @@ export interface components {
              * @default 24h
              */
             grace?: string;
-            /** Lifetime of the new key, at most that of the sending key; default: the original lifetime of the old key */
+            /** Lifetime of the new key, at most that of the calling key; default: the original lifetime of the old key */
             expires?: string;
         };
         /** The requests of one minute. */
@@ -313,11 +313,11 @@ export interface components {
         };
         /** The scopes, label and lifetime of a new key. */
         NewOwnKey: {
-            /** Scopes of the new key. The sending key must have each of them. Default: the default scopes that the sending key has */
+            /** Scopes of the new key. The calling key must have each of them. Default: those default scopes that the calling key has */
             scopes?: string[];
             /** A label that helps people to recognize it. Must not be blank, or contain NUL or unpaired surrogates */
             label?: string;
-            /** Lifetime, such as 90d, 12h or 30m, at most that of the sending key; default: the lifetime of the sending key */
+            /** Lifetime, such as 90d, 12h or 30m, at most that of the calling key; default: the lifetime of the calling key */
             expires?: string;
         };
         /** The URL, events and label of a new webhook endpoint. */
@@ -369,7 +369,7 @@ export interface components {
          * @enum {string}
          */
         Plan: "free" | "pro" | "business" | "enterprise";
-        /** A request with the key of a client that got an error response. */
+        /** A request with the key of a client that returned an error. */
         RefusedRequest: {
             /**
              * Format: date-time
@@ -399,7 +399,7 @@ export interface components {
             address: string | null;
         };
         RefusedRequests: components["schemas"]["RefusedRequest"][];
-        /** A new key with its secret, which is shown only in this response, and until when the old key works. */
+        /** A new key with its secret, which is shown only in this response, and when the old key stops working. */
         RotatedKey: {
             /** Format: uuid */
             id: string;
@@ -444,7 +444,7 @@ export interface components {
             key: string;
             /**
              * Format: date-time
-             * Until when the old key works, or worked
+             * When the old key stops working
              */
             oldExpiresAt: string;
         };
@@ -478,7 +478,7 @@ export interface components {
             messageId: string;
             /** Name of the event */
             event: string;
-            /** Whether it is waiting, was delivered (2xx), or has failed for good */
+            /** Whether it is waiting, was delivered (2xx), or has failed permanently */
             state: components["schemas"]["DeliveryState"];
             /** Number of attempts */
             attempts: number;
@@ -517,7 +517,7 @@ export interface components {
             messageId: string;
             /** Name of the event */
             event: string;
-            /** Whether it is waiting, was delivered (2xx), or has failed for good */
+            /** Whether it is waiting, was delivered (2xx), or has failed permanently */
             state: components["schemas"]["DeliveryState"];
             /** Number of attempts */
             attempts: number;
@@ -580,7 +580,7 @@ export interface components {
             disabledBecause: (string & components["schemas"]["WebhookDisabledBecause"]) | null;
             /**
              * Format: date-time
-             * Since when attempts to send the next message have been failing, or had been when it was disabled as `failing`; otherwise null
+             * Time of the first failed attempt to send the next message, kept if the endpoint was disabled as `failing`; otherwise null
              */
             failingSince: string | null;
             /**
@@ -588,11 +588,11 @@ export interface components {
              * When the next attempt of a failing endpoint is due. Null if it is not failing or is disabled
              */
             nextAttemptAt: string | null;
-            /** Why the last attempt failed, also of an endpoint that has been disabled since; null if it did not fail */
+            /** Why the last attempt failed, even if the endpoint has been disabled since; null if it did not fail */
             lastError: string | null;
             /**
              * Format: date-time
-             * Until when messages are also signed with an older secret; null if they are not
+             * Time until which messages are also signed with an older secret; null if they are not
              */
             previousSecretUntil: string | null;
             /**
@@ -609,7 +609,7 @@ export interface components {
             events?: string[];
             /** A label that helps people to recognize it. Must not be blank, or contain NUL or unpaired surrogates */
             label?: string | null;
-            /** Whether it receives messages; when it is enabled again, it continues with the waiting ones. `true` changes nothing for an enabled endpoint: `POST …/retry` retries one that fails */
+            /** Whether it receives messages; when it is enabled again, it continues with the waiting ones. `true` has no effect on an enabled endpoint; to retry a failing endpoint, call `POST …/retry` */
             enabled?: boolean;
         };
         /** An endpoint, and the number of waiting messages. */
@@ -640,7 +640,7 @@ export interface components {
             disabledBecause: (string & components["schemas"]["WebhookDisabledBecause"]) | null;
             /**
              * Format: date-time
-             * Since when attempts to send the next message have been failing, or had been when it was disabled as `failing`; otherwise null
+             * Time of the first failed attempt to send the next message, kept if the endpoint was disabled as `failing`; otherwise null
              */
             failingSince: string | null;
             /**
@@ -648,11 +648,11 @@ export interface components {
              * When the next attempt of a failing endpoint is due. Null if it is not failing or is disabled
              */
             nextAttemptAt: string | null;
-            /** Why the last attempt failed, also of an endpoint that has been disabled since; null if it did not fail */
+            /** Why the last attempt failed, even if the endpoint has been disabled since; null if it did not fail */
             lastError: string | null;
             /**
              * Format: date-time
-             * Until when messages are also signed with an older secret; null if they are not
+             * Time until which messages are also signed with an older secret; null if they are not
              */
             previousSecretUntil: string | null;
             /**
@@ -691,7 +691,7 @@ export interface components {
             disabledBecause: (string & components["schemas"]["WebhookDisabledBecause"]) | null;
             /**
              * Format: date-time
-             * Since when attempts to send the next message have been failing, or had been when it was disabled as `failing`; otherwise null
+             * Time of the first failed attempt to send the next message, kept if the endpoint was disabled as `failing`; otherwise null
              */
             failingSince: string | null;
             /**
@@ -699,11 +699,11 @@ export interface components {
              * When the next attempt of a failing endpoint is due. Null if it is not failing or is disabled
              */
             nextAttemptAt: string | null;
-            /** Why the last attempt failed, also of an endpoint that has been disabled since; null if it did not fail */
+            /** Why the last attempt failed, even if the endpoint has been disabled since; null if it did not fail */
             lastError: string | null;
             /**
              * Format: date-time
-             * Until when messages are also signed with an older secret; null if they are not
+             * Time until which messages are also signed with an older secret; null if they are not
              */
             previousSecretUntil: string | null;
             /**

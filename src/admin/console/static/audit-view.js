@@ -144,7 +144,7 @@ function entryOf(change) {
         clientId !== null && ['Changes of this client', idOf(clientId, `#/audit/${clientId}`)],
         keyId !== null && ['Key', idOf(keyId)],
         typeof endpointId === 'string' && ['Endpoint', idOf(endpointId, `#/webhooks/${endpointId}`)],
-        actorKeyId !== null && ['Done with key', idOf(actorKeyId)],
+        actorKeyId !== null && ['Made with key', idOf(actorKeyId)],
         requestId !== null && ['Request', idOf(requestId)],
       ]),
       el('pre', { tabindex: '0', 'aria-label': 'Details as JSON' }, JSON.stringify(details, undefined, 2)),
@@ -166,7 +166,7 @@ function partText({ keyId, keyPrefix, endpointName, details }) {
 function clientText({ clientId, clientName, details }) {
   if (clientName !== null) return el('a', { href: `#/clients/${clientId}` }, written(clientName));
   const name = details.name?.to ?? details.name;
-  return el('span', typeof name === 'string' ? written(name) : idOf(clientId), ', which is gone');
+  return el('span', typeof name === 'string' ? written(name) : idOf(clientId), ' (deleted)');
 }
 
 /** The changed durable event, or the number of changed events. @param {string} action @param {any} details */

@@ -92,7 +92,7 @@ export async function changePlan(client, tag) {
         const { body, tag: latest } = await request('GET', `clients/${client.id}`, { query: { days: 1 } });
         seen = latest;
         const limits = `${body.perMinute} per minute and ${body.perDay} per day`;
-        const message = `Someone else has changed the plan. It is now ${body.plan}, with ${limits}. Repeat to change it anyway.`;
+        const message = `Someone else has changed the plan. It is now ${body.plan}, with ${limits}. Confirm again to change it anyway.`;
         throw new Refusal(412, error.code, message);
       }
     },
@@ -138,7 +138,7 @@ export function removeClient({ id, name }) {
         ),
       ),
     ],
-    action: 'Delete for good',
+    action: 'Delete permanently',
     danger: true,
     operation: ['DELETE', `clients/${id}`],
     query: (form) => ({ erase: chosenIn(form, 'erase').length > 0 }),
@@ -156,7 +156,7 @@ export function eraseClient(id) {
         'Its names, labels and addresses are erased from the audit trail. The changes and their times remain.',
       ),
     ],
-    action: 'Erase for good',
+    action: 'Erase permanently',
     danger: true,
     operation: ['POST', `clients/${id}/erase`],
     done: 'The names are erased.',
@@ -293,13 +293,13 @@ export async function rotate(key) {
         'p',
         'A new key with the same scopes replaces ',
         called(key),
-        '. The old one works until the end of the grace period, so that nothing is interrupted.',
-        end && ` The new one expires no later than the key that you signed in with, ${exactly(end)}.`,
+        '. The old key works until the end of the grace period, so that nothing is interrupted.',
+        end && ` The new key expires no later than the key that you signed in with, ${exactly(end)}.`,
       ),
       field(
-        'Grace of the old key',
+        'Grace period of the old key',
         choice('grace', GRACES),
-        'It ends no later than the old key expires. If the key has leaked, choose None.',
+        'It ends when the old key expires, at the latest. If the key has leaked, choose None.',
       ),
     ],
     action: 'Rotate',
@@ -316,8 +316,8 @@ export async function rotate(key) {
       member: 'key',
       title: 'The replacement key',
       note: isOfTab
-        ? 'You are signed in with the old one. This tab continues with the new one; the next sign-in needs it.'
-        : 'Replace the old one with it before the grace period ends.',
+        ? 'You are signed in with the old key. This tab continues with the new key; use it the next time you sign in.'
+        : 'Replace the old key with it before the grace period ends.',
     },
   });
 }
@@ -337,7 +337,7 @@ export function revoke(key) {
       ),
       el('p.note', 'To replace a key without a gap, rotate it.'),
     ],
-    action: 'Revoke for good',
+    action: 'Revoke permanently',
     danger: true,
     operation: ['POST', `keys/${key.id}/revoke`],
     done: 'The key is revoked.',
@@ -346,7 +346,7 @@ export function revoke(key) {
 
 /** @param {Key} key @param {string} until */
 export function unban(key, until) {
-  const text = ` kept sending requests during its waiting time, and is refused until ${exactly(until)}. If you lift the ban, it works immediately, and its strikes are cleared.`;
+  const text = ` kept sending requests while it had to wait, and is refused until ${exactly(until)}. If you lift the ban, it works immediately, and its strikes are cleared.`;
   return confirm({
     title: 'Lift the ban?',
     body: [el('p', called(key), text)],
@@ -399,7 +399,7 @@ export function rotateSecret({ id }) {
     title: 'Rotate the secret?',
     body: [
       el('p', 'Messages are signed with both secrets until the grace period is over.'),
-      field('Grace of the old secret', choice('grace', GRACES)),
+      field('Grace period of the old secret', choice('grace', GRACES)),
     ],
     action: 'Rotate',
     unsure: 'The secret may have been rotated: rotate it again to get a new one.',
@@ -464,7 +464,7 @@ export function remove({ id, url }) {
   return confirm({
     title: 'Delete this endpoint?',
     body: [el('p', el('code', url), ' and its log are deleted. Waiting messages are never sent.')],
-    action: 'Delete for good',
+    action: 'Delete permanently',
     danger: true,
     operation: ['DELETE', `webhooks/${id}`],
     done: 'The endpoint is deleted.',

@@ -64,7 +64,11 @@ export class ClientKeys {
     this.element = card('Keys', this.issueButton, this.rows.note, this.rows.list, this.pages.bar);
   }
 
-  /** Shows the current keys: first the one that was searched for and the banned ones, then the others, newest first. @param {any} client with its bans @param {AbortSignal} signal */
+  /**
+   * Shows the current keys: first the key that was searched for and banned keys, then all others, newest first.
+   * @param {any} client with its bans
+   * @param {AbortSignal} signal
+   */
   async refresh(client, signal) {
     const { place, turn } = this.pages.wanted;
     const [, wanted, before] = PLACE.exec(place ?? '') ?? [];

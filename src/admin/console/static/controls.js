@@ -8,7 +8,7 @@ export const GRACES = [
   ['24h', '24 hours'],
   ['1h', '1 hour'],
   ['7d', '7 days'],
-  ['0', 'None: the old one expires now'],
+  ['0', 'None: it expires immediately'],
 ];
 
 /**

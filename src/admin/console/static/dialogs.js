@@ -21,8 +21,8 @@ function open(title, content, ...parts) {
 }
 
 /**
- * Keeps a dialog open while `mayClose` returns false, and calls `kept` for each attempt to close it. Browsers close it on a second Escape,
- * or a gesture on phones, even if the page has prevented the first; it is then opened again.
+ * Keeps a dialog open while `mayClose` returns false, and calls `onBlocked` for each attempt to close it. Browsers close it on a second
+ * Escape, or a gesture on phones, even if the page has prevented the first; it is then opened again.
  * @param {HTMLDialogElement} dialog
  * @param {() => boolean} mayClose
  * @param {() => void} [onBlocked]
@@ -59,8 +59,8 @@ function closedAtLast(dialog, mayClose, onBlocked) {
  * @property {(form: HTMLFormElement) => Record<string, boolean>} [query] of the request
  * @property {boolean} [danger] whether it cannot be undone
  * @property {string} [done] the message after the change
- * @property {string} [unsure] what may have happened if there is no response
- * @property {(send: (ifMatch?: string | null) => Promise<any>) => Promise<any>} [run] sends the request; what it throws is shown
+ * @property {string} [unsure] the possible outcome, shown if there is no response
+ * @property {(send: (ifMatch?: string | null) => Promise<any>) => Promise<any>} [run] sends the request; an error that it throws is shown
  * @property {{ member: 'key' | 'secret', title: string, note: string }} [secret] the secret in the response, which is shown only once
  */
 
@@ -160,7 +160,7 @@ export async function confirm({
  * @param {string} title
  * @param {string} secret
  * @param {string} note
- * @param {string} what it is
+ * @param {string} what `key` or `secret`
  */
 async function showSecret(title, secret, note, what) {
   const release = holdSession();
@@ -170,12 +170,12 @@ async function showSecret(title, secret, note, what) {
     wasCopied = true;
   };
   const attributes = { readonly: true, rows: 2, spellcheck: 'false', oncopy };
-  // It wraps, so that phones show all of it.
+  // A textarea wraps its text, so that phones show all of it.
   const shown = el('textarea.secret', { 'aria-label': `The new ${what}`, ...attributes }, secret);
   const copy = button('Copy', copied, '.primary');
   const back = button('Go back', () => confirmClose(false));
   // The second click of a double-click was meant for the previous button in this place.
-  const leave = button('Close it for good', ({ detail }) => detail < 2 && close(), '.danger');
+  const leave = button('Close anyway', ({ detail }) => detail < 2 && close(), '.danger');
   const question = el('div.error', { role: 'alert' });
   const again = el('div.actions', { hidden: true }, back, leave);
   const usual = el(

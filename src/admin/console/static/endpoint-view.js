@@ -156,7 +156,7 @@ function rowOf(delivery, changed) {
 function attemptsOf(attempts, status, error) {
   if (attempts === 0) return 'Not sent yet';
   const times = attempts === 1 ? '1 attempt' : `${number(attempts)} attempts`;
-  return `${times}. ${error ?? (status === null ? '' : `It responded ${status}.`)}`;
+  return `${times}. ${error ?? (status === null ? '' : `It responded with ${status}.`)}`;
 }
 
 /** One attempt of a delivery. @param {{ at: string, status: number | null, error: string | null, durationMs: number, response: string | null }} attempt */
@@ -164,7 +164,7 @@ function attemptOf({ at, status, error, durationMs, response }) {
   return el(
     'li',
     when(at),
-    ` ${error ?? `It responded ${status}.`} ${number(durationMs)} ms`,
+    ` ${error ?? `It responded with ${status}.`} ${number(durationMs)} ms`,
     response ? el('pre', { tabindex: '0', 'aria-label': 'Response' }, response) : '',
   );
 }

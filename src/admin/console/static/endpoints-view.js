@@ -17,7 +17,7 @@ const BECAUSE = {
   owner: 'Disabled by its owner',
   operator: 'Disabled by an operator',
   failing: 'Disabled: it failed for three days',
-  gone: 'Disabled: it responded 410',
+  gone: 'Disabled: it responded with 410',
 };
 
 /** Whether messages are sent to an endpoint, as a badge. @param {Endpoint} endpoint */

@@ -42,7 +42,7 @@ export class Pages {
     this.bar = el('nav.pages', { 'aria-label': 'Pages', hidden: true }, this.back, this.where, this.forth);
   }
 
-  /** The requested page: its cursor, undefined for the first page, and the turn to pass to `arrived`. */
+  /** The requested page: its cursor (undefined for the first page), and the `turn` to pass to `arrived`. */
   get wanted() {
     return { place: this.#place, turn: this.#turn };
   }

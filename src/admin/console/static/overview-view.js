@@ -7,7 +7,7 @@ import { el, number, replaceContent } from './elements.js';
 import { poll } from './polling.js';
 import { card, showView } from './sections.js';
 
-/** Lists that explain a state of clients in place of the list of clients, by state. @type {Readonly<Record<string, string>>} */
+/** Lists to link to instead of the list of clients, by state. @type {Readonly<Record<string, string>>} */
 const BEHIND = { failing: '#/webhooks' };
 
 /** States that require action; the others are informational. */

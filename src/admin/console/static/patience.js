@@ -12,7 +12,7 @@ const TRY_MS = { quota: 30_000, other: 2_000 };
 /**
  * @typedef {object} Pause
  * @property {import('./admin-api.js').Refusal} refusal its reason
- * @property {number} until by `performance.now()`
+ * @property {number} until its end, as a value of `performance.now()`
  */
 
 /** @type {Pause | undefined} */
@@ -38,7 +38,7 @@ export function pauseLeft() {
   return Math.max(0, (pause?.until ?? 0) - performance.now());
 }
 
-/** Ends a pause, if it is still the one that was seen before: the service responds. @param {Pause | undefined} seen */
+/** Ends a pause because the service responds, unless another pause has started since this one was seen. @param {Pause | undefined} seen */
 export function endPause(seen) {
   if (pause !== seen) return;
   pause = undefined;

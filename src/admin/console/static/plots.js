@@ -29,7 +29,7 @@ export class Plot {
     this.drawing = el('div.drawing', {
       tabindex: '0',
       role: 'slider',
-      'aria-label': `${title}, by arrow keys`,
+      'aria-label': `${title}: use the arrow keys`,
       onpointermove: (/** @type {PointerEvent} */ { clientX }) => this.#pickAt(clientX),
       onpointerleave: () => this.#pick(undefined),
       onfocus: () => this.#pick(this.#picked ?? this.#bars.length - 1),
@@ -68,7 +68,7 @@ export class Plot {
     this.#draw();
   }
 
-  /** Shows the values of a bar, or without one a hint. @param {number | undefined} at */
+  /** Shows the values of a bar, or a hint if no bar is selected. @param {number | undefined} at */
   #pick(at) {
     this.#picked = at;
     const bar = at === undefined ? undefined : this.#bars[at];

@@ -1,5 +1,5 @@
 // @ts-check
-// A table of the last requests that got an error, of all clients or filtered.
+// A table of the last requests that returned an error, of all clients or filtered.
 import { isHolder } from './admin-api.js';
 import { Filters, addressOf, inAddress } from './address.js';
 import { choice, field } from './controls.js';

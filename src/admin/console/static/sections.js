@@ -25,7 +25,7 @@ class View {
     const [href, text] = back ?? [];
     replaceContent(
       main,
-      href && el('nav.crumbs', { 'aria-label': 'Where you are' }, el('a', { href }, text)),
+      href && el('nav.crumbs', { 'aria-label': 'Breadcrumb' }, el('a', { href }, text)),
       el('div.view-head', el('div.title', this.title, this.#badges), this.#actions),
       this.#errorBox,
       this.body,

@@ -5,9 +5,9 @@ const NAME = 'petstore-console-key';
 
 /** Why the last session ended, as text; shown once at the next sign-in. @type {string | undefined} */
 let reason;
-/** How many hold the session: changes that are pending, and secrets on show. */
+/** Number of pending changes and displayed secrets that hold the session. */
 let holders = 0;
-/** A refused key whose session ends once there are no more holds, and the reason. @type {{ key: string, why: string } | undefined} */
+/** A refused key whose session ends once nothing holds it, and the reason. @type {{ key: string, why: string } | undefined} */
 let ending;
 
 /** @returns {string | null} */

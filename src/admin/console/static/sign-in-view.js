@@ -45,7 +45,7 @@ export function showSignIn(main, signedIn) {
     !isHolder &&
       el(
         'details.note',
-        el('summary', 'Where do I get one?'),
+        el('summary', 'Where do I get a key?'),
         el('p', 'On the machine of the service:'),
         el('pre', { tabindex: '0' }, command),
       ),

@@ -1,5 +1,5 @@
 // @ts-check
-// Relative times by the clock of the service, because that of this machine may be wrong.
+// Relative times according to the clock of the service, because the clock of this machine may be wrong.
 import { el, setText } from './elements.js';
 
 /** Clocks that differ by less than this are treated as equal, in milliseconds. */

@@ -35,15 +35,15 @@ describe('a write that fails', () => {
   it('is attributed to a failing disk if that has free space', () => {
     const availability = new SqliteAvailability(FILE, new DatabaseFiles());
     expect(fail(availability, 'SQLITE_IOERR')).toMatchObject({ isLogged: true });
-    expect(lines(error)).toEqual([expect.stringContaining('cannot be written: the disk fails')]);
-    expect(availability.reason).toBe('the database cannot be written to: the disk fails');
+    expect(lines(error)).toEqual([expect.stringContaining('cannot be written to: the disk is failing')]);
+    expect(availability.reason).toBe('the database cannot be written to: the disk is failing');
   });
 
   it('is attributed to the full disk, for every error of SQLite', () => {
     free(4_096);
     const availability = new SqliteAvailability(FILE, new DatabaseFiles());
     expect(fail(availability, 'SQLITE_IOERR')).toMatchObject({ isLogged: true });
-    expect(lines(error)).toEqual([expect.stringContaining('cannot be written: the disk is full')]);
+    expect(lines(error)).toEqual([expect.stringContaining('cannot be written to: the disk is full')]);
     expect(availability.reason).toBe('the database cannot be written to: the disk is full');
     fail(availability, 'SQLITE_FULL');
     expect(error).toHaveBeenCalledOnce();
@@ -55,7 +55,7 @@ describe('a write that fails', () => {
     });
     const availability = new SqliteAvailability(FILE, new DatabaseFiles());
     fail(availability, 'SQLITE_IOERR');
-    expect(availability.reason).toBe('the database cannot be written to: the disk fails');
+    expect(availability.reason).toBe('the database cannot be written to: the disk is failing');
   });
 });
 
@@ -66,7 +66,7 @@ describe('a read that fails', () => {
   it.each([
     ['SQLITE_BUSY', 'it is locked by another process, or by a long write'],
     ['SQLITE_LOCKED', 'it is locked by another process, or by a long write'],
-    ['SQLITE_IOERR', 'the disk fails'],
+    ['SQLITE_IOERR', 'the disk is failing'],
     ['SQLITE_CANTOPEN', 'it cannot be opened'],
   ])('with %s is logged once, no matter how many follow, and once when it is over', (code, what) => {
     const availability = new SqliteAvailability(FILE, new DatabaseFiles());

@@ -40,9 +40,9 @@ export class SqliteAvailability extends WriteAvailability {
     super();
     this.writes = new Outage({
       startMessage: ({ problem, message, remedy }) =>
-        `${file} cannot be written: ${problem} (${message}). Writes are refused with 503, and reads continue. ${remedy}; ` +
+        `${file} cannot be written to: ${problem} (${message}). Writes are refused with 503, and reads continue. ${remedy}; ` +
         'the service recovers automatically.',
-      endMessage: () => `${file} can be written again`,
+      endMessage: () => `${file} can be written to again`,
     });
     this.reads = new Outage({
       startMessage: ({ problem, message, remedy }) =>
@@ -56,7 +56,7 @@ export class SqliteAvailability extends WriteAvailability {
         `${file} is locked by another process. Writes are refused with 503 after some seconds, and reads continue. ` +
         `"fuser -v ${file}" shows that process. When it exits or releases the lock, the service recovers automatically.`,
       endMessage: (seconds) =>
-        `${file} can be written again, after another process had locked it for ${seconds} s`,
+        `${file} can be written to again, after another process had locked it for ${seconds} s`,
     });
     this.damage = new Outage({
       startMessage: ({ cause }) =>
@@ -65,7 +65,7 @@ export class SqliteAvailability extends WriteAvailability {
     });
   }
 
-  /** Why the database cannot be written, for clients; undefined while it can. */
+  /** Why the database cannot be written to, for clients; undefined while it can. */
   get reason(): string | undefined {
     const details = this.writes.reason;
     return details && `${NOT_WRITTEN}: ${details.problem}`;
@@ -78,7 +78,7 @@ export class SqliteAvailability extends WriteAvailability {
 
   /**
    * Returns service_unavailable for an error of the writing connection that is due to the state of the database; other errors, such as
-   * bugs, are returned unchanged. `code` is SQLite's; `since` is the start of the statement by `performance.now()`.
+   * bugs, are returned unchanged. `code` is SQLite's; `since` is the start of the statement, as a value of `performance.now()`.
    */
   writeError(error: unknown, code: string | undefined, since: number): unknown {
     return this.refusal(error, code, (state, details) => {

@@ -21,7 +21,7 @@ export interface State {
   readonly remedy: string;
 }
 
-/** The message for clients if nothing can be written. */
+/** The message for clients if the database cannot be written to. */
 export const NOT_WRITTEN = 'the database cannot be written to';
 /** The state of a file that is locked by another process. */
 export const LOCKED: State = {
@@ -29,8 +29,8 @@ export const LOCKED: State = {
   problem: 'it is locked by another process, or by a long write',
   remedy: 'End the process that holds the lock ("fuser -v" with the file shows it)',
 };
-const FULL: State = { refusal: NOT_WRITTEN, problem: 'the disk is full', remedy: 'Free space on it' };
-/** By the code of SQLite or of the file system. */
+const FULL: State = { refusal: NOT_WRITTEN, problem: 'the disk is full', remedy: 'Free up space on it' };
+/** States by the error code of SQLite or the file system. */
 export const STATES: Readonly<Record<string, State>> = {
   SQLITE_BUSY: LOCKED,
   SQLITE_LOCKED: LOCKED,
@@ -48,7 +48,7 @@ export const STATES: Readonly<Record<string, State>> = {
   },
   SQLITE_IOERR: {
     refusal: 'the database cannot be read or written',
-    problem: 'the disk fails',
+    problem: 'the disk is failing',
     remedy: 'Check its disk',
   },
 };
@@ -96,7 +96,7 @@ export function withPermission(what: string): string {
 export function damaged(
   file: string,
   found: string,
-  remedy = `Stop what uses it, then ${BACKUP}, or save what can be read with "sqlite3 ${file} .recover".`,
+  remedy = `Stop the processes that use it, then ${BACKUP}, or save the readable data with "sqlite3 ${file} .recover".`,
 ): string {
   return `${file} is damaged (${found.replaceAll(/\s+/g, ' ')}). ${remedy}`;
 }
@@ -113,7 +113,7 @@ function lineOf(file: string, code = '', error: unknown): string | undefined {
       return `${file} cannot be used: ${dirname(file)} is not a folder. ${NAME_ANOTHER}.`;
     case 'EACCES':
     case 'EPERM':
-      return withPermission(`${file} may not be read (${code})`);
+      return withPermission(`${file} is not readable (${code})`);
     default: {
       const state = STATES[code];
       return (

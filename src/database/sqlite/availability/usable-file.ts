@@ -64,7 +64,7 @@ export async function checkWrites(file: string): Promise<void> {
 export async function checkCreatable(file: string): Promise<string> {
   return withFileErrors(file, async () => {
     const folder = await existingParent(file);
-    const what = `${file} cannot be used: its folder ${folder} may not be written`;
+    const what = `${file} cannot be used: its folder ${folder} is not writable`;
     await withPermissionErrors(what, () => access(folder, constants.W_OK | constants.X_OK));
     return folder;
   });
@@ -105,8 +105,8 @@ async function checkAccess(file: string): Promise<number> {
   if (existing && !existing.isFile())
     throw new UnusableDatabase(`${file} is a device, a pipe or a socket, not a file. ${NAME_ANOTHER}.`);
   if (existing) {
-    await withPermissionErrors(`${file} may not be read`, () => access(file, constants.R_OK));
-    await withPermissionErrors(`${file} may not be written`, () => access(file, constants.W_OK));
+    await withPermissionErrors(`${file} is not readable`, () => access(file, constants.R_OK));
+    await withPermissionErrors(`${file} is not writable`, () => access(file, constants.W_OK));
   }
   const folder = dirname(existing ? await realpath(file) : file);
   if (!existing) {
@@ -114,7 +114,7 @@ async function checkAccess(file: string): Promise<number> {
     const refused = `${file} cannot be used: its folder ${folder} cannot be created`;
     await withPermissionErrors(refused, () => makePrivateFolder(folder));
   }
-  const what = `${file} cannot be used: its folder ${dirname(file)} may not be written, and SQLite creates files next to the database`;
+  const what = `${file} cannot be used: its folder ${dirname(file)} is not writable, and SQLite creates files next to the database`;
   await withPermissionErrors(what, () => access(folder, constants.W_OK));
   // SQLite would create it with permissions according to the umask.
   if (!existing) await withPermissionErrors(`${file} cannot be created`, () => makePrivateFile(file));

@@ -37,7 +37,7 @@ export class WebhookDeliveryDto {
   @ApiProperty({
     enum: DELIVERY_STATES,
     enumName: 'DeliveryState',
-    description: 'Whether it is waiting, was delivered (2xx), or has failed for good',
+    description: 'Whether it is waiting, was delivered (2xx), or has failed permanently',
   })
   state!: DeliveryState;
 
@@ -82,7 +82,7 @@ export class WebhookDeliveryDto {
   nextAttemptAt!: string | null;
 }
 
-/** What a waiting delivery waits for. */
+/** The number of messages before a waiting delivery, and the time of the next attempt. */
 export type Wait = Pick<WebhookDeliveryDto, 'waitingBefore' | 'nextAttemptAt'>;
 
 /** Converts a delivery, which must have been read with its message, for display. */
@@ -111,7 +111,7 @@ export class WebhookAttemptDto {
     type: 'string',
     nullable: true,
     description: 'Why it failed; null if it did not',
-    example: 'It responded 503.',
+    example: 'It responded with 503.',
   })
   error!: string | null;
 

@@ -61,7 +61,7 @@ export class WebhookEndpointDto {
 
   @Instant({
     description:
-      'Since when attempts to send the next message have been failing, or had been when it was disabled as `failing`; otherwise null',
+      'Time of the first failed attempt to send the next message, kept if the endpoint was disabled as `failing`; otherwise null',
     nullable: true,
   })
   failingSince!: string | null;
@@ -77,13 +77,13 @@ export class WebhookEndpointDto {
     type: 'string',
     nullable: true,
     description:
-      'Why the last attempt failed, also of an endpoint that has been disabled since; null if it did not fail',
-    example: 'It responded 503.',
+      'Why the last attempt failed, even if the endpoint has been disabled since; null if it did not fail',
+    example: 'It responded with 503.',
   })
   lastError!: string | null;
 
   @Instant({
-    description: 'Until when messages are also signed with an older secret; null if they are not',
+    description: 'Time until which messages are also signed with an older secret; null if they are not',
     nullable: true,
   })
   previousSecretUntil!: string | null;
@@ -231,8 +231,8 @@ export class WebhookEndpointChangesDto {
 
   @Flag({
     description:
-      'Whether it receives messages; when it is enabled again, it continues with the waiting ones. `true` changes nothing for an enabled ' +
-      'endpoint: `POST …/retry` retries one that fails',
+      'Whether it receives messages; when it is enabled again, it continues with the waiting ones. `true` has no effect on an enabled ' +
+      'endpoint; to retry a failing endpoint, call `POST …/retry`',
     optional: true,
   })
   enabled?: boolean;
