@@ -12,13 +12,13 @@ import { folderOfTest, serviceOfTest, ServiceProcess } from '../support/service-
 import { WebhookReceiver, addEndpoint } from '../support/webhook-receiver.js';
 
 /** A receiver that answers from the moment on at which it is told to. */
-async function receive(): Promise<WebhookReceiver & { respond: (does: boolean) => void }> {
+async function receive(): Promise<WebhookReceiver & { setResponding: (does: boolean) => void }> {
   let isResponding = true;
   const receiver = await WebhookReceiver.start((response) => {
     if (isResponding) response.writeHead(204).end();
   });
   onTestFinished(() => receiver.stop());
-  return Object.assign(receiver, { respond: (does: boolean) => void (isResponding = does) });
+  return Object.assign(receiver, { setResponding: (does: boolean) => void (isResponding = does) });
 }
 
 /** Reads the names of a receiver's animals as one that keeps each id once does. */
@@ -49,7 +49,7 @@ describe('kill -9 between commit and delivery', () => {
     const { secret } = await endpointOfDemo(dataSource, receiver.url);
     const names = ['a', 'b', 'c', 'd'];
     // The first is under way when the process is killed, those behind it were never sent.
-    receiver.respond(false);
+    receiver.setResponding(false);
     for (const name of names) await post(service, key, name);
     await expect.poll(() => receiver.received.length).toBe(1);
     // Also what is killed before it has delivered anything.
@@ -57,7 +57,7 @@ describe('kill -9 between commit and delivery', () => {
       await service.stop('SIGKILL');
       service = await ServiceProcess.start(path, settings);
     }
-    receiver.respond(true);
+    receiver.setResponding(true);
     await expect.poll(() => deduplicated(receiver)).toEqual(names);
     for (const { text, headers } of receiver.received)
       expect(() => new Webhook(secret).verify(text, headers as Record<string, string>)).not.toThrow();
@@ -95,12 +95,12 @@ describeWith('postgres', 'kill -9 between commit and delivery, on PostgreSQL', (
     await endpointOfDemo(await dataSourceOfTest(database), receiver.url);
     for (let n = 0; n < 6; n += 1) await postTo(n % 2 === 0 ? first : second);
     await expect.poll(() => receiver.names).toEqual(names);
-    receiver.respond(false);
+    receiver.setResponding(false);
     await postTo(first);
     await postTo(second);
     await expect.poll(() => receiver.received.length).toBeGreaterThan(6);
     await first.stop('SIGKILL');
-    receiver.respond(true);
+    receiver.setResponding(true);
     await postTo(second);
     await expect.poll(() => deduplicated(receiver)).toEqual(names);
     expect(receiver.received.length - names.length).toBeLessThanOrEqual(1);
@@ -114,7 +114,7 @@ it('a restarted process continues with what it had claimed when it was killed, a
   const killed = await serviceOfTest(path, settings);
   const dataSource = await dataSourceOfTest(`sqlite:${join(path, 'data/petstore.sqlite')}`);
   await endpointOfDemo(dataSource, receiver.url);
-  receiver.respond(false);
+  receiver.setResponding(false);
   await post(killed, killed.demoKey, 'X');
   await expect.poll(() => receiver.received.length).toBe(1);
   await killed.stop('SIGKILL');
