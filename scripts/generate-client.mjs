@@ -172,7 +172,7 @@ function operationTable(operations, schemas) {
     .map(([name, some]) => `  ${name}: ${JSON.stringify(some)},\n`);
   return `import type { Operation, Shape } from '../operation.js';
 
-/** Where each schema holds integers of 64 bits; those that hold none are left out. */
+/** The members of each schema that contain 64-bit integers. Schemas without them are omitted. */
 export const SHAPES: Readonly<Record<string, readonly Shape[]>> = {
 ${lines.join('')}};
 

@@ -44,7 +44,7 @@ const {
 const SCOPES_OF_NO_KEY = {
   field: 'scopes',
   code: 'needs_issue_key',
-  message: 'This needs `issueKey`, which creates the key.',
+  message: 'This field requires `issueKey`, which creates the key.',
 };
 
 /** The clients, over HTTP. */

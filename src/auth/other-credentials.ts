@@ -33,7 +33,7 @@ export class OtherCredentials {
   /** The outage of the verifier, usually caused by an outage of its provider. */
   private readonly outage = new Outage<string>({
     startMessage: (reason) =>
-      `Credentials cannot be verified: ${reason} Their requests are refused with 503.`,
+      `Credentials cannot be verified: ${reason} Requests with these credentials are refused with 503.`,
     endMessage: (seconds, times) =>
       `Credentials can be verified again, after ${seconds} s; ${times} requests were refused.`,
     quietMs: QUIET_MS,

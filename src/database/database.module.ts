@@ -99,14 +99,14 @@ async function migrateSeparately(settings: Settings, options: OpenOptions): Prom
 }
 
 /**
- * Makes a commit and checks that it changes the version; until then, the version is not trusted. If this fails, the next commit is the
- * check. On PostgreSQL, the version verifies itself when it is first read.
+ * Commits once and checks that this changes the version, which is not trusted until then. If the commit fails, the next one is the check.
+ * On PostgreSQL, the version verifies itself when it is first read.
  */
 async function probeDataVersion(database: Database): Promise<void> {
   if (database.options.type !== 'sqlite') return;
   try {
     await database.transactions.uncached((manager) => manager.query('SELECT 1'));
   } catch (error) {
-    logger.warn(`No commit has succeeded yet (${String(error)}). Nothing is cached until one succeeds.`);
+    logger.warn(`No commit has succeeded yet (${String(error)}). Nothing is cached until a commit succeeds.`);
   }
 }

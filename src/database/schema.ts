@@ -80,7 +80,7 @@ export async function checkSchema(dataSource: Database): Promise<void> {
   if (status.pending.length > 0)
     throw new Error(
       `${fileOf(dataSource) ?? 'The database'} lacks migrations (${status.pending.join(', ')}). Run "petstore db migrate" ` +
-        'with this version, then start it again; DATABASE_MIGRATE=auto lets every start run them.',
+        'with this version, then start it again. To run migrations at every start, set DATABASE_MIGRATE=auto.',
     );
 }
 
@@ -108,12 +108,12 @@ export function refuseIfNewer(dataSource: Database, status: SchemaStatus): void 
   );
 }
 
-/** Migrations share a transaction, except those that opt out: if one fails, those of its transaction are rolled back. */
+/** Migrations share a transaction, except those that opt out. If one fails, those of its transaction are rolled back. */
 async function runMigrations(dataSource: Database, attempts: number): Promise<string[]> {
   try {
     const { pending } = await schemaStatus(dataSource);
     if (pending.length === 0) return [];
-    // Recorded first: a name whose migration did not run is harmless, a missing name is not.
+    // Recorded first, because a name whose migration did not run is harmless, but a missing name is not.
     await recordExpansions(dataSource, pending);
     return (await dataSource.runMigrations()).map(({ name }) => name);
   } catch (error) {

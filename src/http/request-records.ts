@@ -96,7 +96,11 @@ export class RequestRecords implements NestMiddleware {
     metrics: Metrics,
   ) {
     const labels = ['method', 'route', 'status'] as const;
-    this.requests = metrics.counter('http_requests_total', 'HTTP requests that received a response.', labels);
+    this.requests = metrics.counter(
+      'http_requests_total',
+      'HTTP requests by method, route and status (499 if the client closed the connection first).',
+      labels,
+    );
     this.durations = metrics.histogram(
       'http_request_duration_seconds',
       'Time from the request’s arrival to the end of its response, in seconds.',
@@ -132,7 +136,7 @@ export class RequestRecords implements NestMiddleware {
       const operation = operationOf(labels);
       this.clients.note({ caller, operation, status, code, isUncounted, durationMs: ms, requestId, address });
     }
-    // Requests without the key of a client: only their number is stored.
+    // Of requests without a client's key, only the number is stored.
     else if (status === 401 || status === 429) this.clients.noteWithoutKey();
     const level = levelOf(route, status);
     if (!this.isLogged(level)) return;
@@ -187,7 +191,7 @@ export function requestLine(...parts: readonly (string | number | undefined)[]):
   return parts.filter((part) => part !== undefined).join(' ');
 }
 
-/** The log level: error for 500 and above, debug for probes, otherwise info, because clients decide how often it occurs. */
+/** The log level: debug for probes, error for any other 500 and above, otherwise info, because clients decide how often it occurs. */
 function levelOf(route: string, status: number): 'debug' | 'info' | 'error' {
   if (route.startsWith(PROBES)) return 'debug';
   return status >= 500 ? 'error' : 'info';
@@ -212,7 +216,7 @@ export function traceRequest(request: Request, response: Response, next: () => v
   api.context.with(arrivedIn, () => runWithTraceIds(request, ids, next));
 }
 
-/** Names a span after its route, and removes a key that a client put into the target by mistake: spans leave the machine. */
+/** Names a span after its route, and removes a key that a client put into the target by mistake, because spans leave the machine. */
 function describe(span: Span, request: Request): void {
   const [path = ''] = request.originalUrl.split('?', 1);
   const query = request.originalUrl.slice(path.length);

@@ -48,7 +48,7 @@ async function adviseKey(app: INestApplication, logger: AppLogger): Promise<void
     );
   else if (settings.nodeEnv !== 'production' && oldest.name === DEMO_CLIENT)
     logger.log(
-      `The demo key was shown only at the first start. ${where}, create another one: ${command} key issue --client ${oldest.id}`,
+      `The demo key was shown only at the first start. ${where}, create another key: ${command} key issue --client ${oldest.id}`,
       'Start',
     );
 }

@@ -81,7 +81,7 @@ function classesOf(controller: object): object[] {
 export function throttleError(target: object): string | undefined {
   for (const name of WINDOWS)
     if (skipOn(target, name) && isLimitedOn(target, name))
-      return `@Throttle() limits ${name}, but @SkipThrottle() in the same place skips it. Remove one of them.`;
+      return `@Throttle() limits ${name}, but @SkipThrottle() on the same method or class skips it. Remove one of them.`;
   for (const key of Reflect.getMetadataKeys(target).map(String)) {
     const limited = nameIn(key, THROTTLER_LIMIT);
     if (limited !== undefined && !WINDOWS.has(limited))

@@ -5,14 +5,14 @@ const TOO_LARGE = 'The host sent more data than expected for a response to a mes
 
 /** By error code of Node or OpenSSL. */
 const FAILURES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'The host refuses connections at this port.',
+  ECONNREFUSED: 'The host refuses connections on this port.',
   ECONNRESET: 'The connection was closed without a response.',
   ETIMEDOUT: 'The host does not respond.',
   EHOSTUNREACH: 'The host cannot be reached.',
   ENETUNREACH: 'The network of the host cannot be reached.',
   [RESPONSE_TOO_LARGE]: TOO_LARGE,
   HPE_HEADER_OVERFLOW: TOO_LARGE,
-  EPROTO: 'The host does not speak TLS at this port, or no version that the service accepts.',
+  EPROTO: 'The host does not support TLS on this port, or supports no TLS version that the service accepts.',
   CERT_HAS_EXPIRED: 'The certificate of the host has expired.',
   CERT_NOT_YET_VALID: 'The certificate of the host is not valid yet.',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate of the host is self-signed.',

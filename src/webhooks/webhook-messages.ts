@@ -26,8 +26,8 @@ export interface MessageOptions {
   /** Only endpoints of this client receive it; by default, every endpoint that subscribes to the event. */
   readonly clientId?: string;
   /**
-   * Derived from what happened, such as `<key id>/7d`: there is one message per event and id, even if another instance, or this one after a
-   * restart, detects the same again.
+   * Identifies the occurrence, such as `<key id>/7d`. There is one message per event and id, even if another instance, or this one after a
+   * restart, detects the same occurrence again.
    */
   readonly id?: string;
 }
@@ -51,7 +51,7 @@ export class WebhookMessages {
   /**
    * Writes a message for the enabled endpoints that subscribe to the event, in the caller's transaction or a new one; writes nothing if
    * none subscribes. It is sent after the commit. If the event has a class, `data` is reduced to the members that the class declares; a
-   * `bigint` becomes an exact integer. Throws RangeError if the body is longer than MAX_PAYLOAD_LENGTH: await it, so that the change is
+   * `bigint` becomes an exact integer. Throws RangeError if the body is longer than MAX_PAYLOAD_LENGTH. Await it, so that the change is
    * rolled back as well.
    */
   async send<Data extends object>(
@@ -92,7 +92,7 @@ export class WebhookMessages {
   ): Promise<void> {
     if (!(await this.isSubscribedNow(name, to.clientId))) return;
     const message = messageOf(name, dto ? shownAs(dto, data) : data, this.clock.instant(), to.id);
-    if (to.id !== undefined && (await this.hasSubscribers(message.id, manager))) return;
+    if (to.id !== undefined && (await this.exists(message.id, manager))) return;
     await manager.insert(WebhookMessage, message);
     await manager.insert(WebhookFanOut, { messageId: message.id, clientId: to.clientId ?? null });
     this.transactions.afterCommit(() => this.loops.wake(WEBHOOKS_LEASE));
@@ -122,7 +122,7 @@ export class WebhookMessages {
   }
 
   /** Whether the message exists; another transaction that would write it waits until this one ends. */
-  private async hasSubscribers(id: string, manager: EntityManager): Promise<boolean> {
+  private async exists(id: string, manager: EntityManager): Promise<boolean> {
     await this.transactions.lock(`webhook message ${id}`);
     return manager.existsBy(WebhookMessage, { id });
   }

@@ -53,26 +53,26 @@ export class WebhookMetrics {
   ) {
     this.attempts = metrics.counter(
       'petstore_webhook_attempts_total',
-      'Attempts to send a message to an endpoint: delivered, failed, gone (410), and cut when the service stopped',
+      'Attempts to send a message to an endpoint: delivered, failed, gone (410), and cut when the service stopped.',
       ['outcome'],
     );
     // Start at 0, so that the first attempt is visible as an increase.
     for (const outcome of OUTCOMES) this.attempts.inc({ outcome }, 0);
     metrics.gauge(
       'petstore_webhook_waiting_deliveries',
-      `Deliveries that wait for failing and for healthy endpoints, at most ${MAX_COUNTED} per endpoint, excluding disabled endpoints and suspended clients`,
+      `Deliveries that wait for failing and for healthy endpoints, at most ${MAX_COUNTED} per endpoint, excluding disabled endpoints and suspended clients.`,
       ['endpoints'],
       () => this.values(({ waiting }) => Number(waiting)),
     );
     metrics.gauge(
       'petstore_webhook_oldest_waiting_seconds',
-      'Age of the oldest message that waits for a failing endpoint, and for a healthy one',
+      'Age of the oldest message that waits for a failing endpoint, and for a healthy one, in seconds.',
       ['endpoints'],
       () => this.values(({ oldest }) => Math.max(0, clock.now() - Date.parse(oldest)) / 1_000),
     );
     metrics.gauge(
       'petstore_webhook_disabled_endpoints',
-      'Endpoints that were disabled by their owner, by an operator, after three days of failures, or after a 410',
+      'Endpoints that were disabled by their owner, by an operator, after three days of failures, or after a 410.',
       ['because'],
       async () => {
         const rows = await dataSource.query<{ because: string; endpoints: number | string }[]>(DISABLED);

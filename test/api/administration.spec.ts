@@ -131,7 +131,7 @@ const CASES: readonly Case[] = [
   [
     'refuse to suspend twice',
     (ids) => [suspend(ids), suspend(ids)],
-    /was already suspended at 2026-11-20T12:00:10\.250Z\.$/,
+    /has been suspended since 2026-11-20T12:00:10\.250Z\.$/,
   ],
   [
     'resume a client',
@@ -178,7 +178,7 @@ const CASES: readonly Case[] = [
   [
     'refuse a key for what is no id',
     () => [post('/admin/keys', 'key issue --client me')],
-    // The command line takes names, too.
+    // The command line accepts names as well.
     /^This must be a UUID in lower case\.$|^There is no client me\. Give the exact name/,
   ],
   [
@@ -209,7 +209,7 @@ const CASES: readonly Case[] = [
   [
     'refuse to put the end of a key off',
     ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key} --expires 25h`)],
-    /^The key expires at 2026-11-21T12:00:10\.250Z\. This can only be brought forward; for a later expiry, issue a new key\.$/,
+    /^The key expires at 2026-11-21T12:00:10\.250Z\. The expiry can only be brought forward\. For a later expiry, issue a new key\.$/,
   ],
   [
     'rotate with another lifetime of the new key',

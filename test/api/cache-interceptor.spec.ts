@@ -189,7 +189,7 @@ describe('CacheInterceptor that depends only on the URL stops the start', () => 
     ['its page, whose Link would be lost', PagesController],
   ])('where a handler knows %s', async (_, controller) => {
     expect(await refusalOf({ controllers: [controller] })).toMatch(
-      /^\w+\.own: CacheInterceptor stores its response by the URL alone, .* Override trackBy\(\)/,
+      /^\w+\.own: CacheInterceptor uses only the URL as the key of its stored response, .* Override trackBy\(\)/,
     );
   });
 });

@@ -52,7 +52,7 @@ describe('the declared operations', () => {
     const service = await openForTest(OPTIONS);
     const { '/visits': all, '/visits/{visitId}': one } = service.document.paths;
     const schemas = service.document.components?.schemas;
-    expect(one?.delete?.responses['204']).toMatchObject({ description: 'The visit is deleted' });
+    expect(one?.delete?.responses['204']).toMatchObject({ description: 'The visit was deleted' });
     expect(one?.delete?.responses['204']).not.toHaveProperty('content');
     expect(one?.delete?.responses).toHaveProperty('412');
     expect(one?.delete?.responses).not.toHaveProperty('428');

@@ -284,7 +284,7 @@ describe('a verifier', async () => {
     for (let sent = 0; sent < 5; sent += 1) expect((await send('some.token')).status).toBe(503);
     expect(failed?.mock.calls).toEqual([]);
     expect(warned?.mock.calls.filter(([text]) => String(text).startsWith('Credentials'))).toEqual([
-      ['Credentials cannot be verified: ECONNREFUSED. Their requests are refused with 503.'],
+      ['Credentials cannot be verified: ECONNREFUSED. Requests with these credentials are refused with 503.'],
     ]);
   });
 });

@@ -312,7 +312,7 @@ describe('the service as it is', () => {
     expect(await started(inTwoModules)).toEqual({ faults: '', warnings: [] });
   });
 
-  it('starts with a guard that is created for each request, which runs before a cached response, too', async () => {
+  it('starts with a guard that is created for each request and also runs before a cached response', async () => {
     @Injectable({ scope: Scope.REQUEST })
     class OfRequestGuard {
       canActivate = () => true;
@@ -339,7 +339,7 @@ describe('a start', () => {
       '@Cached() by host',
       [CachedByHostController],
       [
-        'CachedByHostController.handle: it is @Cached() by its path and query, but its controller also depends on the host',
+        'CachedByHostController.handle: @Cached() uses only the path and query as the key, but its controller also depends on the host',
       ],
     ],
     [
@@ -424,7 +424,9 @@ describe('a start', () => {
     [
       '@Throttle() and @SkipThrottle() of one window',
       [handlerWith([Get(), SkipThrottle(), Throttle({ minute: { limit: 1 } }), ...right()], 'torn')],
-      ['WrongController.handle: @Throttle() limits minute, but @SkipThrottle() in the same place skips it.'],
+      [
+        'WrongController.handle: @Throttle() limits minute, but @SkipThrottle() on the same method or class skips it.',
+      ],
     ],
     [
       'Nest’s ThrottlerGuard on a method',
@@ -645,7 +647,7 @@ describe('the paths of the service', () => {
     ],
   ])('stop the start when they are changed by %s', async (_, prepare, line) => {
     await expect(application({ prepare })).rejects.toThrow(line);
-    // Before setupApp(), too.
+    // The same applies to changes before setupApp().
     const testing = await Test.createTestingModule({ imports: [AppModule] }).compile();
     const app = testing.createNestApplication({ logger: false });
     onTestFinished(() => app.close());

@@ -66,7 +66,9 @@ describe('petstore webhook', () => {
     const { service, endpointAt, deliver } = await open();
     const receiver = await receive((response) => response.writeHead(503).end());
     const { id } = await endpointAt(receiver.url);
-    expect(await shown(service, 'enable', id)).toContain('The endpoint is enabled, and its waiting messages');
+    expect(await shown(service, 'enable', id)).toContain(
+      'The endpoint was enabled, and its waiting messages',
+    );
     await json(service, 'test', id);
     await deliver();
     const { nextAttemptAt } = await json(service, 'show', id);

@@ -68,7 +68,7 @@ describeWith('browser', 'the console in a real browser', () => {
   it('shows first what needs attention, with who is signed in, and leads to the clients behind each number', async () => {
     await tab.page.getByText('1 with a banned key').waitFor();
     await tab.page
-      .getByText('Requests without the key of a client are only in the log of the service')
+      .getByText('Requests without a client’s key appear only in the log of the service')
       .waitFor();
     await tab.page.getByText(key.slice(0, 13)).waitFor();
     await tab.page.getByText('Test', { exact: true }).first().waitFor();
@@ -108,7 +108,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByText('Results for acme_live_').waitFor();
     expect(tab.requested.filter((url) => url.includes(service.key.slice(13)))).toEqual([]);
     await find('nothing');
-    await tab.page.getByText('Requests without the key of a client are only in the log.').waitFor();
+    await tab.page.getByText('Requests without a client’s key appear only in the log.').waitFor();
   });
 
   it('shows the key that was searched for before the others of its client', async () => {
@@ -444,7 +444,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await expect.poll(() => tab.page.locator('.entry').count()).toBe(1);
     await tab.page.getByLabel('Find by X-Request-Id').fill('nothing');
     await tab.page.keyboard.press('Enter');
-    await tab.page.getByText('No such request is stored.').waitFor();
+    await tab.page.getByText('There are no matching requests.').waitFor();
   });
 
   it('leads from the number of failures to only those', async () => {
@@ -456,7 +456,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.locator('.entry').first().waitFor();
     expect(await tab.page.locator('.entry', { hasText: '429' }).count()).toBe(0);
     await tab.page.getByLabel('Outcome').selectOption('5xx');
-    await tab.page.getByText('No such request is stored.').waitFor();
+    await tab.page.getByText('There are no matching requests.').waitFor();
   });
 
   it('renames, exports and deletes a client, and erases its names from the audit trail', async () => {

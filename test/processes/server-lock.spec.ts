@@ -93,13 +93,13 @@ describe('alongside a server', () => {
       code: 0,
     });
     expect(await petstore(path, ['db', 'backup', 'backup.sqlite'])).toMatchObject({ code: 0 });
-    expect(await doctor(path, 'processes')).toEqual([0, 'ok', 'a process serves it']);
+    expect(await doctor(path, 'processes')).toEqual([0, 'ok', 'a process serves this database']);
     expect(await petstore(path, ['db', 'restore', 'backup.sqlite', '--yes'])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/A process serves .*Stop the service, then restore/),
     });
     await service.stop();
-    expect(await doctor(path, 'processes')).toEqual([0, 'ok', 'no process serves it']);
+    expect(await doctor(path, 'processes')).toEqual([0, 'ok', 'no process serves this database']);
     expect(await petstore(path, ['db', 'restore', 'backup.sqlite', '--yes'])).toMatchObject({ code: 0 });
   });
 

@@ -49,7 +49,7 @@ let names: NameServer;
 let service: Started;
 const closing: (() => Promise<unknown>)[] = [];
 
-/** The service as a process whose names a server of this suite answers. */
+/** The service as a process that uses the name server of this suite. */
 beforeAll(async () => {
   folder = await makeCertificates();
   const { path, remove } = await emptyFolder();
@@ -125,7 +125,7 @@ describe('the certificate of a receiver', () => {
       [
         'plain.test',
         undefined,
-        'The host does not speak TLS at this port, or no version that the service accepts.',
+        'The host does not support TLS on this port, or supports no TLS version that the service accepts.',
       ],
     ];
     const endpoints: [string, string][] = [];

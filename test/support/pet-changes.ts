@@ -40,7 +40,7 @@ class PetChanges {
     id: 'deletePet',
     summary: 'Delete an animal',
     description: 'Deletes it for good.',
-    responses: { status: 204, description: 'It is deleted' },
+    responses: { status: 204, description: 'The animal was deleted' },
   })
   async delete(@Param() { petId: id }: GetPetParams): Promise<void> {
     await this.pets.delete({ id });

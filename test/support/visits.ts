@@ -28,7 +28,7 @@ export const VISITS_ERRORS = defineErrors({
   visit_not_found: {
     status: 404,
     message: 'There is no visit with the id {visitId}.',
-    cause: 'No visit has this id, or it is deleted.',
+    cause: 'No visit has this id, or it was deleted.',
     remedy: 'List the visits to see their ids.',
   },
 });
@@ -250,7 +250,7 @@ export class VisitsController {
     id: 'deleteVisit',
     summary: 'Delete a visit',
     description: 'Deletes a visit.',
-    responses: { status: 204, description: 'The visit is deleted' },
+    responses: { status: 204, description: 'The visit was deleted' },
   })
   @ApiErrors(VISITS_ERRORS.visit_not_found)
   deleteVisit(

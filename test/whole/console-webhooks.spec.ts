@@ -153,10 +153,10 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
       '',
     ]);
     await tab.page.getByLabel('By').selectOption('command_line');
-    await tab.page.getByText('There is no such change.').waitFor();
+    await tab.page.getByText('There are no matching changes.').waitFor();
     await tab.page.getByLabel('By').selectOption('');
     await tab.page.getByLabel('First day (UTC)').fill('2090-01-01');
-    await tab.page.getByText('There is no such change.').waitFor();
+    await tab.page.getByText('There are no matching changes.').waitFor();
     // A browser that takes a fifth digit asks for a day that the service refuses.
     await tab.page.getByLabel('First day (UTC)').fill('');
     await tab.page.getByLabel('Last day (UTC)').focus();

@@ -133,14 +133,17 @@ describeWith('postgres', 'doctor on PostgreSQL', () => {
     const path = await folderOfTest();
     const processes = (REDIS_URL?: string) =>
       finding(path, 'processes', REDIS_URL === undefined ? { DATABASE_URL } : { DATABASE_URL, REDIS_URL });
-    expect(await processes()).toMatchObject({ state: 'ok', found: 'no process serves it' });
+    expect(await processes()).toMatchObject({ state: 'ok', found: 'no process serves this database' });
     const alone = await serviceOfTest(path, { DATABASE_URL });
-    expect(await processes()).toMatchObject({ state: 'ok', found: 'a process serves it' });
+    expect(await processes()).toMatchObject({ state: 'ok', found: 'a process serves this database' });
     const [redis, other] = [await RedisServer.ofTest(), await RedisServer.ofTest()];
     expect(await processes(redis.url)).toMatchObject(wrong(/^An instance without REDIS_URL runs/));
     await alone.stop();
     await serviceOfTest(path, { DATABASE_URL, REDIS_URL: redis.url });
-    expect(await processes(redis.url)).toMatchObject({ state: 'ok', found: 'a process serves it' });
+    expect(await processes(redis.url)).toMatchObject({
+      state: 'ok',
+      found: 'a process serves this database',
+    });
     expect(await processes()).toMatchObject(wrong(/^Another instance runs on this database\./));
     expect(await processes(other.url)).toMatchObject(wrong(/uses a different Redis server/));
   });

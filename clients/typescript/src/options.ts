@@ -58,7 +58,10 @@ function check(isRight: boolean, rule: string): void {
 
 /** For an invalid key, the error of fetch would quote it. */
 function usableKey(key: string): string {
-  check(typeof key === 'string' && /^[!-~]+$/.test(key), 'apiKey must have visible ASCII characters only.');
+  check(
+    typeof key === 'string' && /^[!-~]+$/.test(key),
+    'apiKey must contain only visible ASCII characters.',
+  );
   return key;
 }
 

@@ -15,10 +15,10 @@ export class AdoptionsMetrics {
     private readonly transactions: Transactions,
     @InjectRepository(Adoption) adoptions: Repository<Adoption>,
   ) {
-    this.reached = metrics.counter('petstore_adoptions_total', 'Adoptions that reached a state', ['state']);
+    this.reached = metrics.counter('petstore_adoptions_total', 'Adoptions that reached a state.', ['state']);
     // An increase needs a sample before the first adoption.
     for (const state of ADOPTION_STATES) this.reached.inc({ state }, 0);
-    metrics.gauge('petstore_adoptions_open', 'Adoptions that are not decided yet', [], () =>
+    metrics.gauge('petstore_adoptions_open', 'Adoptions that are not decided yet.', [], () =>
       adoptions.countBy({ state: 'requested' }),
     );
   }

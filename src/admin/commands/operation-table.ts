@@ -20,7 +20,7 @@ export interface CommandFacts {
   readonly columns?: string;
   /** Columns computed from other properties, by title. */
   readonly cells?: Readonly<Record<string, (row: never) => unknown>>;
-  /** The error message for an empty list; by default, it is shown. */
+  /** The error message for an empty list; by default, the empty list is shown. */
   readonly none?: string;
   /** The confirmation prompt for an irreversible change. */
   readonly question?: Text;
@@ -154,7 +154,7 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
       'cause and remedy': ({ code }: { readonly code: string | null }) =>
         code === null ? null : `/docs/errors#${code}`,
     },
-    none: 'No request {requestId} was found. Only the last 200 errors of each client are stored, for USAGE_RETENTION_DAYS. Requests without the key of a client are only in the log, which ACCESS_LOG and a limit of lines per address may keep incomplete.',
+    none: 'No request {requestId} was found. Only the last 200 errors of each client are stored, for USAGE_RETENTION_DAYS. Requests without a client’s key appear only in the log, which can be incomplete because of ACCESS_LOG and the limit on lines per address.',
   },
   'audit list': {
     operation: 'listAudit',
@@ -194,8 +194,8 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
     fixed: { enabled: true },
     done: (_, { nextAttemptAt }: { readonly nextAttemptAt: string | null }) =>
       nextAttemptAt === null
-        ? 'The endpoint is enabled, and its waiting messages are sent.'
-        : 'The endpoint was enabled already, so nothing has changed. It is failing, and its next attempt is due at {nextAttemptAt}. ' +
+        ? 'The endpoint was enabled, and its waiting messages are being sent.'
+        : 'The endpoint was already enabled, so nothing has changed. It is failing, and its next attempt is due at {nextAttemptAt}. ' +
           'To retry now, run `petstore webhook retry {id}`.',
   },
   'webhook rotate': {

@@ -121,7 +121,7 @@ export class NewOwnKeyDto {
   @StringList({
     optional: true,
     description:
-      'Scopes of the new key. The calling key must have each of them. Default: those default scopes that the calling key has',
+      'Scopes of the new key. The calling key must have each of them. Default: the default scopes that the calling key has',
     example: ['account'],
   })
   scopes?: string[];

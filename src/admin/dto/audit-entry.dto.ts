@@ -15,7 +15,7 @@ export class AuditEntryDto {
   @Instant({ description: 'When the change was made' })
   at!: string;
 
-  @ApiProperty({ type: 'string', description: 'What was done', example: 'api_key.revoked' })
+  @ApiProperty({ type: 'string', description: 'The action', example: 'api_key.revoked' })
   action!: string;
 
   @ApiProperty({ enum: ACTOR_KINDS, enumName: 'ActorKind', description: 'The kind of actor' })
@@ -26,7 +26,7 @@ export class AuditEntryDto {
     format: 'uuid',
     nullable: true,
     description:
-      'The key that was sent, if any; for a user of another credential, the `clientId` in its log lines',
+      'Id of the API key that was sent, if any. For another credential, the id of its user, which log lines contain as `clientId`',
   })
   actorKeyId!: string | null;
 

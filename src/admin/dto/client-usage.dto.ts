@@ -127,8 +127,8 @@ class OperationUseDto extends OutcomeUseDto {
   @ApiProperty({
     type: 'string',
     description:
-      'Method and route; `unmatched` without a route; `other` beyond 1,000 kinds of requests of the client in a day, or 200 in a minute, ' +
-      'of which only the class of the outcome is counted, such as `4xx`',
+      'Method and route. `unmatched` if no route matches. `other` for further kinds of requests after the first 1,000 of the client in a day, ' +
+      'or 200 in a minute. Of these, only the class of the outcome is counted, such as `4xx`',
     example: 'GET /account/keys',
   })
   operation!: string;
@@ -169,7 +169,7 @@ export class ClientUsageDto extends ClientDto {
   lastUsedAt!: string | null;
 
   @Instant({
-    description: 'When the first of its keys that were not rotated expires, if within 7 days; otherwise null',
+    description: 'Earliest expiry of its keys that were not rotated, if within 7 days; otherwise null',
     nullable: true,
   })
   keyExpiresAt!: string | null;

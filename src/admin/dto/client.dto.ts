@@ -87,7 +87,7 @@ export class NewClientDto extends EnterpriseLimits {
   @StringList({
     optional: true,
     description:
-      'Scopes of that key. The calling key must have each of them. Default: those default scopes that the calling key has',
+      'Scopes of that key. The calling key must have each of them. Default: the default scopes that the calling key has',
     example: ['account'],
   })
   scopes?: string[];

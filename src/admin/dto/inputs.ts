@@ -56,7 +56,7 @@ export class DaysQuery {
 export class ClientsQuery extends PageQuery {
   @Text({
     description:
-      'Only clients whose name contains this text. A to Z are case-insensitive; there are no wildcards',
+      'Only clients whose name contains this text. The case of the letters A to Z is ignored, and there are no wildcards',
     maxLength: 255,
     optional: true,
   })

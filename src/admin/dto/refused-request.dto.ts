@@ -5,7 +5,7 @@ import { Instant } from '../../http/validation/fields.js';
 /** A request that returned an error, on the command line and over HTTP. */
 @ApiSchema({
   name: 'RefusedRequest',
-  description: 'A request with the key of a client that returned an error.',
+  description: 'A request that was sent with a client’s key and returned an error.',
 })
 export class RefusedRequestDto {
   @Instant({ description: 'When the response was sent' })

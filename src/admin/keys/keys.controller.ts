@@ -93,7 +93,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     @Operation({
       id: `list${own}Keys`,
       summary: isOwn ? 'List your keys' : 'List keys',
-      description: `Lists the keys of ${isOwn ? 'your client' : 'one client or of all'}, oldest first, without their secrets.`,
+      description: `Lists the keys of ${isOwn ? 'your client' : 'one or all clients'}, oldest first, without their secrets.`,
       responses: pageOf(ApiKeyDto, 'ApiKeys', 'A page of keys'),
     })
     @ApiErrors(...(isOwn ? errors : [client_not_found]))
@@ -110,7 +110,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     @Operation({
       id: `issue${own}Key`,
       summary: 'Issue a key',
-      description: `Creates a key for ${your} client. A key cannot grant a scope that it does not have${isOwn ? ', and never `admin`' : ''}.`,
+      description: `Creates a key for ${your} client. A key can grant only scopes that it has${isOwn ? ', but never `admin`' : ''}.`,
       responses: {
         status: 201,
         description: 'The key with its secret, which is shown only in this response',

@@ -18,7 +18,11 @@ class ScopeDto {
   @ApiProperty({ type: 'string', example: 'account' })
   name!: string;
 
-  @ApiProperty({ type: 'string', description: 'What it allows', example: 'Issue, rotate and revoke keys.' })
+  @ApiProperty({
+    type: 'string',
+    description: 'Description of the permission',
+    example: 'Issue, rotate and revoke keys.',
+  })
   description!: string;
 
   @ApiProperty({ description: 'Whether a key gets this scope when the request names no scopes' })

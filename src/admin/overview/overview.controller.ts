@@ -6,14 +6,14 @@ import { FoundDto, OverviewDto, SearchQuery } from './overview.dto.js';
 import { OverviewService } from './overview.service.js';
 
 /** An overview and a search for operators, over HTTP. */
-@AudienceController(OPERATORS, '', ['Overview', 'What needs attention, and a search.'])
+@AudienceController(OPERATORS, '', ['Overview', 'An overview of the service, and a search.'])
 export class OverviewController {
   constructor(private readonly overview: OverviewService) {}
 
   @Get('overview')
   @Operation({
     id: 'getOverview',
-    summary: 'Show what needs attention',
+    summary: 'Show an overview of the service',
     description:
       'Shows the requests of the last hour and of today, the number of clients that are refused, near their limit, banned or suspended, or ' +
       'that have expiring keys or failing webhooks, and which deprecated operations are called. Its cost does not depend on the number of ' +

@@ -12,7 +12,7 @@ class TrafficDto {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Requests with the key of a client, including refused ones',
+    description: 'Requests with a client’s key, including refused requests',
     example: 640,
   })
   requests!: number;
@@ -33,7 +33,7 @@ class TrafficDto {
   @ApiProperty({
     type: 'integer',
     description:
-      'Requests without the key of a client that were refused with 401, or with 429 for their address; the log has their addresses',
+      'Requests without a client’s key that were refused with 401, or with 429 because of their address. The log contains the addresses',
     example: 40,
   })
   withoutKey!: number;
@@ -52,10 +52,10 @@ class ClientsInStateDto {
   clients!: number;
 }
 
-/** A client that had requests refused. */
+/** A client with refused requests. */
 @ApiSchema({
   name: 'RefusedClient',
-  description: 'A client that had requests refused in this UTC hour or the previous one.',
+  description: 'A client whose requests were refused in this UTC hour or the previous one.',
 })
 class RefusedClientDto {
   @ApiProperty({ type: 'string', format: 'uuid' })
@@ -115,7 +115,7 @@ export class OverviewDto {
 export class SearchQuery {
   @Text({
     description:
-      'Part of the name or the id of a client, the id, the first characters or a part of the label of a key, or an `X-Request-Id`',
+      'Id or part of the name of a client; id, first characters or part of the label of a key; or `X-Request-Id` of a request',
     maxLength: 255,
   })
   @WithoutApiKey()
@@ -127,7 +127,7 @@ const KINDS = ['client', 'key', 'request'] as const;
 /** A search result. */
 @ApiSchema({ name: 'Found', description: 'A search result: a client, a key or a request.' })
 export class FoundDto {
-  @ApiProperty({ enum: KINDS, enumName: 'FoundKind', description: 'The search results' })
+  @ApiProperty({ enum: KINDS, enumName: 'FoundKind', description: 'Kind of the result' })
   kind!: (typeof KINDS)[number];
 
   @ApiProperty({ type: 'string', description: 'Id of the client or key, or `X-Request-Id`' })

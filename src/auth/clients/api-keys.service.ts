@@ -151,7 +151,7 @@ export class ApiKeysService {
     const { clientId } = key;
     const subject = this.quotas.subjectOf(key.client);
     const { bannedUntil } = await this.quota.look({ ...subject, keyId: id });
-    // The quota store keeps bans in Redis or in a separate transaction: the audit entry is committed first.
+    // The quota store keeps bans in Redis or in a separate transaction, so the audit entry is committed first.
     if (bannedUntil !== undefined) {
       const details = { bannedUntil: isoOf(bannedUntil) };
       await this.changes.run(by, (_, record) =>
@@ -200,10 +200,10 @@ function orHasPrefix<Query extends WhereExpressionBuilder>(query: Query, text: s
   return query.orWhere(condition, { beginning: partial });
 }
 
-/** The new expiry of a key. Throws validation_failed if it is later than the old one: only a new key can live longer. */
+/** The new expiry of a key. Throws validation_failed if it is later than the old one, because only a new key can live longer. */
 function earlier(end: string, oldEnd: string | null): string {
   if (oldEnd === null || end <= oldEnd) return end;
-  const message = `The key expires at ${oldEnd}. This can only be brought forward; for a later expiry, issue a new key.`;
+  const message = `The key expires at ${oldEnd}. The expiry can only be brought forward. For a later expiry, issue a new key.`;
   throw new ApiError(HTTP_ERRORS.validation_failed, {
     details: [{ field: 'expires', code: 'later_than_before', message }],
   });

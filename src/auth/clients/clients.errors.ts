@@ -26,7 +26,7 @@ export const CLIENTS_ERRORS = defineErrors({
   },
   client_already_suspended: {
     status: 409,
-    message: 'The client {id} was already suspended at {instant}.',
+    message: 'The client {id} has been suspended since {instant}.',
     example: { id: CLIENT, instant: INSTANT },
     cause: 'A suspended client cannot be suspended again.',
     remedy: 'No action is needed.',
@@ -99,8 +99,8 @@ export const CLIENTS_ERRORS = defineErrors({
     message: 'The client has {count} working keys; the maximum for self-service is {limit}.',
     example: { count: 100, limit: 100 },
     cause:
-      'Self-service issues keys up to `ACCOUNT_MAX_KEYS` working keys, and rotates up to twice as many, so that a ' +
-      'leaked key cannot fill the database.',
+      'A client can issue keys while it has fewer than `ACCOUNT_MAX_KEYS` working keys, and rotate keys while it has fewer than twice that ' +
+      'number. These limits prevent a leaked key from filling the database.',
     remedy: 'Revoke unused keys (`POST /account/keys/{keyId}/revoke`), or ask an operator to issue more.',
     command: 'Revoke unused keys: `petstore key revoke`.',
   },
@@ -110,7 +110,7 @@ export const CLIENTS_ERRORS = defineErrors({
       '{count} keys have been created for this client in the last 24 hours; the maximum for self-service is {limit}.',
     example: { count: 100, limit: 100 },
     cause:
-      'Self-service issues and rotates up to `ACCOUNT_MAX_KEYS` keys in 24 hours, including keys that were revoked since.',
+      'A client can create up to `ACCOUNT_MAX_KEYS` keys in 24 hours by issuing and rotating keys, including keys that were revoked since then.',
     remedy: 'Try again tomorrow, or ask an operator. Revoke any keys that you did not create.',
   },
   key_change_limit_reached: {

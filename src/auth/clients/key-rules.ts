@@ -11,7 +11,7 @@ import { declaredScopes, isHeld } from '../scopes.js';
 
 export interface NewKey {
   readonly clientId: string;
-  /** Default: those of the scopes granted by default that the requester holds. */
+  /** Default: the default scopes that the requester has. */
   readonly scopes?: readonly string[];
   readonly label?: string | null;
   /** Lifetime in milliseconds; by default, the key expires with the calling key, if that expires. */
@@ -50,7 +50,7 @@ export function endOf(now: number, { expires, fallback, latest }: Lifetime): str
   const end = lifetime === undefined ? null : isoOf(now + lifetime);
   if (latest === null || (end !== null && end <= latest)) return end;
   if (expires === undefined) return latest;
-  const message = `The calling key expires at ${latest} and cannot create a key that expires later. Omit this for the same expiry.`;
+  const message = `The calling key expires at ${latest} and cannot create a key that expires later. Omit this field for the same expiry.`;
   throw new ApiError(HTTP_ERRORS.validation_failed, {
     details: [{ field: 'expires', code: 'later_than_own_end', message }],
   });
@@ -69,7 +69,7 @@ export function forceDetail({ force }: Forcible): { readonly force?: true } {
 /** Schema properties of such changes. */
 export const ONE_CHANGE = { minProperties: 1 } as const;
 
-/** Throws validation_failed if none of the changeable fields is given: an empty change is a mistake. */
+/** Throws validation_failed if none of the changeable fields is given, because an empty change is a mistake. */
 export function requireChange<T extends object>(changes: T, fields: readonly (keyof T & string)[]): void {
   if (fields.some((field) => changes[field] !== undefined)) return;
   const message = `Name at least one change: ${fields.join(', ')}.`;
@@ -148,7 +148,7 @@ function protectedScopes(): string[] {
 }
 
 /**
- * The scopes of a new key, in alphabetical order: the requested ones or, by default, those granted by default that the requester holds. A
+ * The scopes of a new key, in alphabetical order: the requested scopes or, by default, the default scopes that the requester has. A
  * service without such scopes issues keys without any. Throws validation_failed for an unknown scope or an empty list, scope_not_held if
  * the requester lacks a requested scope or all of the default ones, and scope_protected for a protected one in self-service.
  */

@@ -87,7 +87,7 @@ export class ClientRequests extends WriteBehind {
     });
     metrics.counter(
       'petstore_client_requests_total',
-      'Requests with the key of a client, by outcome: 2xx, 304, 4xx, 429, 5xx.',
+      'Requests with a client’s key, by outcome: 2xx, 304, 4xx, 429, 5xx.',
       ['outcome'],
       () => [...this.byOutcome].map(([outcome, value]) => ({ labels: { outcome }, value })),
     );

@@ -152,5 +152,7 @@ async function plansText(database: Database): Promise<string> {
 }
 
 async function serverLockText(file: string): Promise<string> {
-  return (await ServerLock.isLocked(file)) ? 'a process serves it' : 'no process serves it';
+  return (await ServerLock.isLocked(file))
+    ? 'a process serves this database'
+    : 'no process serves this database';
 }

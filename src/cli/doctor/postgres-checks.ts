@@ -64,7 +64,9 @@ export async function instancesText(
     );
   });
   if (refusal !== undefined) fail(refusal);
-  return (await instanceSession.served()) === undefined ? 'no process serves it' : 'a process serves it';
+  return (await instanceSession.served()) === undefined
+    ? 'no process serves this database'
+    : 'a process serves this database';
 }
 
 async function readServer(database: Database): Promise<Server | undefined> {
@@ -83,7 +85,7 @@ async function readServer(database: Database): Promise<Server | undefined> {
 function errorOf(server: Server | undefined, pool: number): string | undefined {
   if (server?.reads === true) return 'it is read-only. Set DATABASE_URL to the primary server.';
   if (server?.mayMake !== true)
-    return 'its user has no permission to create tables, which migrations require. ALTER DATABASE <name> OWNER TO <user>.';
+    return 'its user has no permission to create tables, which migrations require. Make it the owner: ALTER DATABASE <name> OWNER TO <user>.';
   if (server.closed !== null)
     return (
       `its user has no permission to read and write the table ${server.closed}, which another user owns. ` +
@@ -92,7 +94,7 @@ function errorOf(server: Server | undefined, pool: number): string | undefined {
   const free = Number(server.free);
   if (free < pool)
     return (
-      `${free} connections are free, and DATABASE_POOL is ${pool}. Lower it, or raise max_connections, ` +
+      `${free} connections are free, and DATABASE_POOL is ${pool}. Lower DATABASE_POOL, or raise max_connections ` +
       'or the CONNECTION LIMIT of the user or the database.'
     );
   return undefined;

@@ -27,7 +27,7 @@ export async function generatedFeature(
   const folder = join('src', name);
   if (existsSync(join(project, folder)))
     throw new Refusal(
-      `${folder} already exists. Choose another name for the feature; remove a folder that an interrupted run has left.`,
+      `${folder} already exists. Choose another name for the feature, or remove the folder if an interrupted run left it.`,
     );
   const appModule = join(project, APP_MODULE);
   const listed = withModule(await readFile(appModule, 'utf8'), names);

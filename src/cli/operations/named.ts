@@ -12,7 +12,7 @@ interface Named {
 const ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const CLIENT = /^client(?:Id)?$/;
 const BY_NAME =
-  'Give the exact name, in upper and lower case, or the id. `petstore client list --name <text>` lists the names that contain a text.';
+  'Give the exact name, which is case-sensitive, or the id. `petstore client list --name <text>` lists the names that contain a text.';
 const BY_PREFIX =
   'Use the first characters of a key, such as pst_live_4fTz, or its id. A key cannot be found by its last characters.';
 const KEY = /^(?:key|keyId|actorKey)$/;
@@ -49,7 +49,7 @@ export async function clientOf(service: Service, value: string): Promise<Named> 
 
 async function keyOf(service: Service, value: string): Promise<string> {
   const verdict = verifyApiKey(value);
-  // Only what is shown of a key is sent and repeated: the text may be most of a real one.
+  // Only the visible part of a key is sent and repeated, because the text may be most of a real key.
   const partial = partialPrefixOf(value);
   if (!verdict.wellFormed && partial === undefined)
     throw new Refusal(`This is not a key. ${value.includes('_') ? verdict.reason : BY_PREFIX}`);

@@ -104,7 +104,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: wholeNumber(100, 600_000),
     default: DEFAULT_STATEMENT_TIMEOUT_MS,
     description:
-      'Longest time that a statement may take on PostgreSQL, in milliseconds. After that, the request returns 503.',
+      'Maximum time that a statement may take on PostgreSQL, in milliseconds. After that, the request returns 503.',
   },
   databaseMigrate: {
     type: oneOf('auto', 'check', 'off'),
@@ -130,7 +130,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: wholeNumber(1, 60_000),
     default: 500,
     description:
-      'Longest time that a request waits for Redis, in milliseconds. After that, the instance counts on its own until Redis responds again.',
+      'Maximum time that a request waits for Redis, in milliseconds. After that, the instance counts on its own until Redis responds again.',
   },
   logLevel: {
     type: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
@@ -186,7 +186,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
   bodyLimitBytes: {
     type: wholeNumber(1_024, 16_777_216),
     default: 102_400,
-    description: 'Largest request body in bytes, after decoding.',
+    description: 'Maximum size of a request body in bytes, after decoding.',
   },
   keepAliveTimeoutMs: {
     type: wholeNumber(1_000, 600_000),
@@ -199,32 +199,32 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: wholeNumber(1_000, 600_000),
     default: 15_000,
     description:
-      'Longest time for the head of a request to arrive, in milliseconds. After that, the request returns 408.',
+      'Maximum time for the head of a request to arrive, in milliseconds. After that, the request returns 408.',
   },
   requestTimeoutMs: {
     type: wholeNumber(1_000, 600_000),
     default: 60_000,
     description:
-      'Longest time for a whole request to arrive, in milliseconds. After that, the request returns 408.',
+      'Maximum time for a whole request to arrive, in milliseconds. After that, the request returns 408.',
   },
   responseTimeoutMs: {
     type: wholeNumber(1_000, 600_000),
     default: 60_000,
     description:
-      'Longest time for a client to read a response, in milliseconds. After that, the connection is closed. A stream may take ' +
+      'Maximum time for a client to read a response, in milliseconds. After that, the connection is closed. A stream may take ' +
       'longer if the client keeps reading it.',
   },
   maxRequestsInFlight: {
     type: wholeNumber(0, 1_000_000),
     default: 4_000,
     description:
-      'Maximum number of concurrent requests of a process; further requests are refused with 503 immediately. Up to 500 are always accepted, if this value allows. Beyond that, the limit is the number of responses that the process currently sends in a second, and never more than this value. Slow clients and streams do not count. 0: no limit.',
+      'Maximum number of concurrent requests of a process. Further requests are immediately refused with 503. Up to 500 requests, or this number if it is smaller, are always accepted. Above 500, the limit is the number of responses that the process currently sends per second, up to this maximum. Requests of slow clients and streams do not count. 0: no limit.',
   },
   maxEventLoopLagMs: {
     type: wholeNumber(0, 60_000),
     default: 500,
     description:
-      'Longest time that requests may wait for the event loop of a process, in milliseconds, before some requests are refused with 503. A single pause does not count. 0: no limit.',
+      'Maximum time that requests may wait for the event loop of a process, in milliseconds, before some requests are refused with 503. A single pause does not count. 0: no limit.',
   },
   responseCacheMib: {
     type: wholeNumber(1, 4_096),
@@ -279,7 +279,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: instant,
     default: 0,
     description:
-      'Keeps deprecated operations available until this instant. It cannot make a removal earlier.',
+      'Keeps deprecated operations available at least until this instant. Later removal dates do not change.',
   },
   shutdownDelayMs: {
     type: wholeNumber(0, 600_000),
@@ -290,6 +290,6 @@ export const PLATFORM_SETTINGS = defineSettings('', {
   shutdownTimeoutMs: {
     type: wholeNumber(0, 600_000),
     default: 10_000,
-    description: 'Longest time that a shutdown waits for requests in flight, in milliseconds.',
+    description: 'Maximum time that a shutdown waits for requests in flight, in milliseconds.',
   },
 });

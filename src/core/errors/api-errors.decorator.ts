@@ -22,7 +22,7 @@ export class ErrorSchema {
     description:
       'All errors in the request; only with the code `validation_failed`. If there are more than ' +
       `${MAX_DETAILS}, the first ${MAX_DETAILS - 1} are listed, and a last entry with the code \`more_faults\` and ` +
-      'an empty field gives the number of the others.',
+      'an empty field contains the number of omitted errors.',
     type: 'array',
     maxItems: MAX_DETAILS,
     items: {
@@ -34,7 +34,7 @@ export class ErrorSchema {
           description: 'Name of the field or parameter, truncated if long; empty for the body as a whole',
         },
         code: { type: 'string', description: 'The rule that was violated' },
-        message: { type: 'string', description: 'What is allowed' },
+        message: { type: 'string', description: 'Human-readable explanation of the error' },
       },
     },
   })

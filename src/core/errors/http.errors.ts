@@ -9,7 +9,7 @@ export const HTTP_ERRORS = defineErrors({
     cause:
       'The bytes received are not an HTTP/1.1 request; `Host` is missing or invalid; `Host`, `Authorization` or `Content-Type` is repeated; ' +
       'the target is not a path or cannot be decoded; the transfer coding is unknown; the body does not match its `Content-Encoding`; or a form (`multipart/form-data`) is ' +
-      'malformed, has no valid boundary, or has a part that would be lost.',
+      'malformed, has no valid boundary, or contains a part that the service cannot process.',
     remedy: 'Send a well-formed HTTP/1.1 request, and percent-encode the path (RFC 3986 section 2.1).',
   },
   malformed_json: {
@@ -67,16 +67,18 @@ export const HTTP_ERRORS = defineErrors({
   },
   already_exists: {
     status: 409,
-    message: 'This conflicts with an existing resource: a value that must be unique is already in use.',
+    message:
+      'The request conflicts with an existing resource, because a value that must be unique is already in use.',
     cause:
       'A value that must be unique is already in use, and the operation has no more specific code for it.',
     remedy: 'Send a different value, or change the existing resource.',
   },
   reference_conflict: {
     status: 409,
-    message: 'This refers to a resource that does not exist, or deletes one that is still referenced.',
+    message:
+      'The request refers to a resource that does not exist, or deletes a resource that is still referenced.',
     cause:
-      'The request refers to a resource that no longer exists, or would delete one that is still referenced.',
+      'The request refers to a resource that no longer exists, or would delete a resource that is still referenced.',
     remedy: 'Fetch the current state. Before you delete a resource, delete the references to it.',
   },
   operation_removed: {

@@ -108,7 +108,7 @@ export class PostgresDataSource extends Database {
     return runner;
   }
 
-  /** Polls: a statement that waits for the lock has a snapshot, and CREATE INDEX CONCURRENTLY waits for such snapshots to end. */
+  /** Polls, because a statement that waits for the lock has a snapshot, and CREATE INDEX CONCURRENTLY waits for such snapshots to end. */
   private async claimMigrations(): Promise<void> {
     for (let waitedMs = 0; !(await this.transactions.tryLock('migrations')); waitedMs += CLAIM_RETRY_MS) {
       if (waitedMs >= MIGRATION_WAIT_MS)
@@ -130,14 +130,16 @@ export class PostgresDataSource extends Database {
       `SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num') AS version, ${MAX_CONNECTIONS} AS most`,
     );
     if (row?.encoding !== 'UTF8')
-      throw new Error(`the database has the encoding ${row?.encoding}; create one with ENCODING 'UTF8'`);
+      throw new Error(
+        `the database has the encoding ${row?.encoding}; create a database with ENCODING 'UTF8'`,
+      );
     if (Number(row.version) < MIN_VERSION)
       throw new Error(`PostgreSQL ${MIN_VERSION / 10_000} or newer is required`);
     const { pool } = this.pool.options;
     if (row.most < pool + EXTRA_CONNECTIONS)
       throw new Error(
         `PostgreSQL allows ${row.most} connections, and DATABASE_POOL=${pool} needs ${pool + EXTRA_CONNECTIONS}. ` +
-          'Lower it (at least 2), or raise max_connections or the CONNECTION LIMIT of the user or the database.',
+          'Lower DATABASE_POOL (at least 2), or raise max_connections or the CONNECTION LIMIT of the user or the database.',
       );
     await checkOwnSessions(this.pool.connections);
   }

@@ -13,7 +13,7 @@ export function accountDescription({ page }: DocumentFacts): string {
       'limit, which shows that limit and does not count as a strike.',
 
     '## Manage your own keys',
-    `With the scope \`account\`, you can list, issue, label, rotate and revoke keys. A key has this scope only if it was requested when the key was issued. A key can grant only scopes that it has, and never \`admin\`. Keys of other clients are [not found](${errors}#key_not_found).`,
+    `With the scope \`account\`, you can list, issue, label, rotate and revoke keys. A key has this scope only if it was requested when the key was issued. A key can grant only scopes that it has, but never \`admin\`. Keys of other clients are [not found](${errors}#key_not_found).`,
 
     '## Receive webhooks',
     `A webhook endpoint is a URL of your server that receives events, signed as in [Standard Webhooks](https://www.standardwebhooks.com). \`GET /account/webhook-events\` lists the events. A key can subscribe only to events for which it has the scope. The delivery log shows what was sent, and each delivery can be sent again. Endpoints of other clients are [not found](${errors}#webhook_endpoint_not_found).`,

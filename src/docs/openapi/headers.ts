@@ -6,17 +6,17 @@ import type { DeclaredOperation } from '../../core/declared-operation.js';
 type Headers = NonNullable<NonNullable<OpenAPIObject['components']>['headers']>;
 type OperationObject = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
-/** The headers of the quota, which every response of the API has. */
+/** The headers of the quota, which every response of the API contains unless the quota could not be read. */
 const QUOTA_HEADERS = {
   'X-RateLimit-Limit': integer('The limit that applies to the caller', 60),
   'X-RateLimit-Remaining': integer('Requests remaining in the current window', 59),
   'X-RateLimit-Reset': integer('Unix timestamp at which the limit resets', 1_795_132_860),
   'RateLimit-Policy': text(
-    'Each window: requests allowed (q) and its length in seconds (w)',
+    'For each window, the number of allowed requests (q) and its length in seconds (w)',
     '"minute";q=60;w=60, "day";q=1000;w=86400',
   ),
   RateLimit: text(
-    'Each window: requests remaining (r) and seconds until the full limit is available again (t)',
+    'For each window, the number of remaining requests (r) and the seconds until the full limit is available again (t)',
     '"minute";r=59;t=31, "day";r=999;t=40210',
   ),
 } satisfies Headers;
@@ -56,13 +56,13 @@ const HEADERS = {
   Deprecation: text('When the operation was deprecated (RFC 9745)', '@1795132800'),
   Sunset: text('When the operation will be removed (RFC 8594)', 'Thu, 05 Dec 2030 00:00:00 GMT'),
   Link: text(
-    'Related addresses (RFC 8288): with rel `deprecation` its description, and on an error with rel `help` the page of its code',
+    'Links (RFC 8288) with rel `deprecation` to the description of the deprecation and, in an error, with rel `help` to the explanation of its code',
     '</docs>; rel="deprecation"; type="text/html"',
   ),
   // Optional, because refusals of Node's parser, or under overload, have none.
   'Link-Help': optional(
     text(
-      'With rel `help`: the page with the cause and the remedy of the error (RFC 8288)',
+      'Link (RFC 8288) with rel `help` to the cause and the remedy of the error',
       '</docs/errors#invalid_api_key>; rel="help"',
     ),
   ),
@@ -143,8 +143,8 @@ function optional<T extends { required: boolean }>(header: T): T {
 export function describeRevalidation(operation: OperationObject): void {
   addHeader(operation, 'If-None-Match', {
     description:
-      'The `ETag` of the stored response. If the resource has not changed, the service returns 304 without a body. A list of entity tags, ' +
-      'or `*` (RFC 9110 section 13.1.2); anything else is ignored',
+      'The `ETag` of the stored response. If the resource has not changed, the service returns 304 without a body. The value is a list of entity ' +
+      'tags, or `*` (RFC 9110 section 13.1.2). The service ignores any other value',
     schema: { type: 'string' },
   });
   operation.responses['304'] = {
@@ -171,8 +171,8 @@ export function describePrecondition(
 ): void {
   addHeader(operation, 'If-Match', {
     description:
-      'The `ETag` of the resource to change; if the resource has changed since, the service returns 412. A list of entity tags, or `*` ' +
-      '(RFC 9110 section 13.1.1), otherwise 400; a weak tag never matches',
+      'The `ETag` of the resource to change. If the resource has changed since, the service returns 412. The value is a list of entity tags, ' +
+      'or `*` (RFC 9110 section 13.1.1). For any other value, the service returns 400. A weak tag never matches',
     required: need === 'required',
     schema: { type: 'string' },
   });

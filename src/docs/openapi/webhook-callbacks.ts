@@ -40,8 +40,8 @@ export function webhookCallbacks(): NonNullable<OperationObject['callbacks']> {
   );
   const responses = {
     '2XX': { description: 'The message was delivered' },
-    '410': { description: 'The endpoint is disabled' },
-    default: { description: 'The message will be retried' },
+    '410': { description: 'The service disables the endpoint' },
+    default: { description: 'The service retries the message' },
   };
   const callbacks = declaredWebhookEvents().map(({ name, description, data }) => {
     const properties = {

@@ -22,16 +22,16 @@ export class JobMetrics {
     private readonly metrics: Metrics,
     private readonly clock: Clock,
   ) {
-    this.runs = metrics.counter('petstore_job_runs_total', 'Runs of background jobs', ['job', 'outcome']);
+    this.runs = metrics.counter('petstore_job_runs_total', 'Runs of background jobs.', ['job', 'outcome']);
     this.durations = metrics.histogram(
       'petstore_job_duration_seconds',
-      'Duration of the runs of background jobs',
+      'Duration of the runs of background jobs, in seconds.',
       ['job'],
       [0.01, 0.1, 1, 10, 60, 600],
     );
     this.lastSuccess = metrics.gauge(
       'petstore_job_last_success_timestamp_seconds',
-      'Time at which a job last succeeded in this process, in seconds since the Unix epoch',
+      'Time at which a job last succeeded in this process, in seconds since the Unix epoch.',
       ['job'],
     );
   }
@@ -48,7 +48,7 @@ export class JobMetrics {
     );
   }
 
-  /** Includes a job that has not run yet in the counters: an increase needs a sample before the first failure. */
+  /** Includes a job that has not run yet in the counters, because an increase needs a sample before the first failure. */
   show(job: string): void {
     for (const outcome of ['succeeded', 'failed', 'aborted']) this.runs.inc({ job, outcome }, 0);
   }

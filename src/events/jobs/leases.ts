@@ -12,7 +12,10 @@ const VALIDITY_MS = 10_000;
 /** Renewal interval, in milliseconds. */
 const RENEWAL_MS = 3_000;
 
-/** After this value, beats restart: the column has 32 bits, and a lease that is acquired for each event has billions of beats. */
+/**
+ * Beats restart at 0 before this value, because the column has 32 bits, and a lease that is acquired for each event can have billions of
+ * beats.
+ */
 const MAX_BEATS = 2_147_483_647;
 const next = (beat: number): number => (beat + 1) % MAX_BEATS;
 
@@ -24,7 +27,7 @@ export interface HeldLease {
    * Drops a lease that was not renewed in time, for example after the process was suspended. Call it before starting work under the lease.
    */
   readonly check: () => void;
-  /** Releases the lease. Never rejects: a lease that cannot be released expires. */
+  /** Releases the lease. Never rejects, because a lease that cannot be released expires. */
   readonly release: () => Promise<void>;
 }
 
@@ -39,7 +42,7 @@ interface Held {
 
 /**
  * Lets one process at a time, among all that use the database, do something. A lease contains no timestamp, so it does not matter if clocks
- * differ or are set: its holder changes the row every 3 s, and a process that sees it unchanged for 15 s of its monotonic clock takes it
+ * differ or are set. Its holder changes the row every 3 s, and a process that sees it unchanged for 15 s of its monotonic clock takes it
  * over. A holder that could not renew it for 10 s stops first.
  */
 @Injectable()
@@ -76,7 +79,7 @@ export class Leases {
       name,
       holder: randomUUID(),
       abort: new AbortController(),
-      // Taken before the write: others count from a later moment.
+      // Read before the write, so that this lease expires here before another process can take it over.
       renewedAt: this.clock.steady(),
       isRenewing: false,
     };
@@ -126,8 +129,8 @@ export class Leases {
 
   private onLost({ name, abort }: Held, reason: string): void {
     if (abort.signal.aborted) return;
-    this.logger.warn(`The lease ${name} is lost: ${reason}. Its work was aborted`);
-    abort.abort(new Error(`The lease ${name} is lost: ${reason}.`));
+    this.logger.warn(`The lease ${name} was lost: ${reason}. Its work was aborted`);
+    abort.abort(new Error(`The lease ${name} was lost: ${reason}.`));
   }
 
   private async release(held: Held): Promise<void> {

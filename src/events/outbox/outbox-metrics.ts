@@ -20,19 +20,19 @@ export class OutboxMetrics {
   ) {
     this.deliveries = metrics.counter(
       'petstore_outbox_deliveries_total',
-      'Deliveries of durable events: handled, failed, and parked after too many failures',
+      'Deliveries of durable events: handled, failed, and parked after too many failures.',
       ['listener', 'outcome'],
     );
     const labels: Labels[] = ['listener', 'event'];
     metrics.gauge(
       'petstore_outbox_waiting_events',
-      'Durable events that wait for a listener, without parked ones',
+      'Durable events that wait for a listener, excluding parked events.',
       labels,
       () => this.values(({ events }) => events),
     );
     metrics.gauge(
       'petstore_outbox_oldest_waiting_seconds',
-      'Age of the oldest durable event that waits for a listener',
+      'Age of the oldest durable event that waits for a listener, in seconds.',
       labels,
       () => this.values(({ oldest }) => Math.max(0, this.clock.now() - Date.parse(oldest)) / 1_000),
     );

@@ -62,7 +62,7 @@ export function checkEnhancers(
     const stock = cacheInterceptorOf(part);
     if (stock && !isOfTarget && trackByOf(part) === trackByOf(stock))
       error(
-        `${part.name} stores its response by the URL alone, but it may depend on more, such as the client. ` +
+        `${part.name} uses only the URL as the key of its stored response, but the response may depend on more, such as the client. ` +
           'Override trackBy() in a subclass, with a key that includes the client, or remove it.',
       );
   }

@@ -52,7 +52,7 @@ function namesOf({ prototype }: { readonly prototype: object }): [named: string,
 export function checkThrottles(discovery: DiscoveryService): void {
   if (discovery.getProviders().filter(({ token }) => token === getOptionsToken()).length > 1)
     invalidDeclaration(
-      'ThrottlerModule: the service counts requests by the plan of their client, and these options would have no effect. ' +
+      'ThrottlerModule: the service counts requests according to the plan of the client, so these options would have no effect. ' +
         'Remove the import, and limit a route with @Throttle({ minute: { limit, ttl } }) or a plan with the setting PLANS.',
     );
   for (const { metatype } of [...discovery.getControllers(), ...discovery.getProviders()]) {
@@ -66,7 +66,7 @@ export function checkThrottles(discovery: DiscoveryService): void {
   }
 }
 
-/** Checks that every gateway is declared public: no guard of the service checks its connections and messages. */
+/** Checks that every gateway is declared public, because no guard of the service checks its connections and messages. */
 export function checkGateways(discovery: DiscoveryService): void {
   for (const { metatype } of discovery.getProviders()) {
     if (typeof metatype !== 'function' || Reflect.getMetadata(IS_GATEWAY, metatype) !== true) continue;

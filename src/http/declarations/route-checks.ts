@@ -26,7 +26,7 @@ export function checkOperation(operation: RegisteredOperation, isProduction: boo
     error('@Cached() works only for GET. Remove it, or use @Get().');
   if (operation.isCached && metadataOf(operation, HOST_METADATA) !== undefined)
     error(
-      'it is @Cached() by its path and query, but its controller also depends on the host. Remove one of them.',
+      '@Cached() uses only the path and query as the key, but its controller also depends on the host. Remove one of them.',
     );
   const dto = operation.response?.dto;
   knowModels(dto, handler, controller);

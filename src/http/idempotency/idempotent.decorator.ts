@@ -66,7 +66,7 @@ export function idempotencyKeyOf(request: Request): string | undefined {
   const key = typeof field === 'string' ? keyIn(field) : undefined;
   if (key !== undefined) return key;
   const message =
-    'This must be 1 to 255 visible ASCII characters, such as a UUID, or in double quotes, with spaces and with \\ before " and \\.';
+    'This must be 1 to 255 visible ASCII characters, such as a UUID. In double quotes, spaces are allowed, and " and \\ must follow a \\.';
   throw new ApiError(HTTP_ERRORS.validation_failed, {
     details: [{ field: 'Idempotency-Key', code: 'malformed_key', message }],
   });

@@ -23,8 +23,8 @@ const BEAT_MS = 1_000;
 /** An instance without a heartbeat for this time, in milliseconds, no longer counts. */
 const STALE_MS = 10_000;
 /**
- * How long a smaller number of instances is ignored, in milliseconds: after an outage all heartbeats have expired, and the first instance
- * to reconnect would see only itself.
+ * How long a smaller number of instances is ignored, in milliseconds, because after an outage all heartbeats have expired, and the first
+ * instance to reconnect would see only itself.
  */
 const OUTAGE_GRACE_MS = 15_000;
 /** Time limit to connect to one server, in milliseconds. */
@@ -81,12 +81,12 @@ export class RedisLink {
     this.metrics = {
       up: metrics.gauge(
         'petstore_quota_redis_up',
-        'Whether quotas are counted in Redis (1) or by this instance alone (0).',
+        'Whether quotas are counted in Redis (1) or in this instance alone (0).',
         [],
       ),
       changes: metrics.counter(
         'petstore_quota_redis_changes_total',
-        'Switches between counting in Redis and counting by this instance alone.',
+        'Switches between counting in Redis and counting in this instance alone.',
         ['to'],
       ),
       instances: metrics.gauge(
@@ -106,7 +106,7 @@ export class RedisLink {
     // Without a listener, ioredis would log errors itself.
     for (const event of ['error', 'node error'])
       this.redis.on(event, (error: Error) => (this.refusal = reasonOf(error)));
-    // The loss of one Cluster node counts as a failure: its replica may lag behind.
+    // The loss of one Cluster node counts as a failure, because its replica may lag behind.
     const closed = () => {
       if (this.isUp) this.failed(new Error(CLOSED));
     };
@@ -133,11 +133,11 @@ export class RedisLink {
     const reason = await this.beat();
     if (!this.isUp)
       this.logger.warn(
-        `Redis cannot be used (${describedReason(reason)}); this instance counts quotas on its own until it can`,
+        `Redis cannot be used (${describedReason(reason)}); this instance counts quotas on its own until Redis can be used`,
       );
   }
 
-  /** Reports that a request failed in Redis: this instance counts on its own until a heartbeat succeeds. */
+  /** Reports that a request failed in Redis, so this instance counts on its own until a heartbeat succeeds. */
   failed(error: unknown): void {
     if (this.isClosed) return;
     this.graceUntil = this.clock.steady() + OUTAGE_GRACE_MS;

@@ -56,7 +56,7 @@ export const WEBHOOK_ERRORS = defineErrors({
     message:
       'The client {client} of the webhook endpoint {id} has been suspended since {instant}; nothing is sent to it.',
     example: { client: CLIENT, id: ENDPOINT, instant: INSTANT },
-    cause: 'An operator has suspended the client. Its endpoints receive nothing until it is resumed.',
+    cause: 'An operator has suspended the client. Its endpoints receive nothing until the client is resumed.',
     remedy: 'Resume the client: `POST /admin/clients/{clientId}/resume`. The waiting messages are then sent.',
     command: 'Resume the client: `petstore client resume`. The waiting messages are then sent.',
   },

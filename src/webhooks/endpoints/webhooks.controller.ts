@@ -59,7 +59,7 @@ export function webhooksController(audience: Audience): Type {
     @Operation({
       id: `list${own}Webhooks`,
       summary: `List ${isOwn ? 'your' : 'the'} webhook endpoints`,
-      description: `Lists the endpoints of ${isOwn ? 'your client' : 'one client or of all'}, oldest first, without their secrets.`,
+      description: `Lists the endpoints of ${isOwn ? 'your client' : 'one or all clients'}, oldest first, without their secrets.`,
       responses: pageOf(WebhookEndpointDto, 'WebhookEndpoints', 'A page of endpoints', {
         isCounted: true,
       }),

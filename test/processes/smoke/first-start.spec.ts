@@ -16,7 +16,7 @@ const FILE = 'data/petstore.sqlite';
 async function adviceOf(path: string, environment: NodeJS.ProcessEnv = {}): Promise<string[]> {
   const service = await serviceOfTest(path, environment);
   await service.stop();
-  // Of a busy machine it warns, too.
+  // It also warns if the machine is busy.
   return service.lines
     .filter(({ level, msg }) => (level >= 40 || msg.includes('key')) && !msg.includes('write lock'))
     .map(({ msg }) => msg);
@@ -64,7 +64,7 @@ describe('how a key is made', () => {
     const path = await folderOfTest();
     expect(await adviceOf(path)).toEqual([]);
     const service = await serviceOfTest(path);
-    const line = /"(The demo key was shown only at the first start\. In .*, create another one: [^"]*)"/;
+    const line = /"(The demo key was shown only at the first start\. In .*, create another key: [^"]*)"/;
     const [, advised = ''] = line.exec(service.output) ?? [];
     expect(await accepted(service, paste(advised, path))).toBe(200);
   });

@@ -59,7 +59,7 @@ decorate(
     Operation({
       id: 'deletePet',
       summary: 'Delete an animal',
-      responses: { status: 204, description: 'It is deleted' },
+      responses: { status: 204, description: 'The animal was deleted' },
     }),
   ],
 );

@@ -29,7 +29,8 @@ export class PetsController {
   @Operation({
     id: 'listPets',
     summary: 'List animals',
-    description: 'Lists animals in the order of their ids, at most `limit` of them, of one status or of all.',
+    description:
+      'Lists up to `limit` animals in the order of their ids, optionally only those with one status.',
     responses: {
       status: 200,
       description: 'A paginated list of animals',

@@ -85,7 +85,7 @@ export class KeyChangeLimitReachedError extends PetstoreError {
   override readonly name: string = 'KeyChangeLimitReachedError';
 }
 
-/** 409 `key_limit_reached`. Self-service issues keys up to `ACCOUNT_MAX_KEYS` working keys, and rotates up to twice as many, so that a leaked key cannot fill the database. */
+/** 409 `key_limit_reached`. A client can issue keys while it has fewer than `ACCOUNT_MAX_KEYS` working keys, and rotate keys while it has fewer than twice that number. These limits prevent a leaked key from filling the database. */
 export class KeyLimitReachedError extends PetstoreError {
   declare readonly code: 'key_limit_reached';
   override readonly name: string = 'KeyLimitReachedError';
@@ -109,7 +109,7 @@ export class MalformedJsonError extends PetstoreError {
   override readonly name: string = 'MalformedJsonError';
 }
 
-/** 400 `malformed_request`. The bytes received are not an HTTP/1.1 request; `Host` is missing or invalid; `Host`, `Authorization` or `Content-Type` is repeated; the target is not a path or cannot be decoded; the transfer coding is unknown; the body does not match its `Content-Encoding`; or a form (`multipart/form-data`) is malformed, has no valid boundary, or has a part that would be lost. */
+/** 400 `malformed_request`. The bytes received are not an HTTP/1.1 request; `Host` is missing or invalid; `Host`, `Authorization` or `Content-Type` is repeated; the target is not a path or cannot be decoded; the transfer coding is unknown; the body does not match its `Content-Encoding`; or a form (`multipart/form-data`) is malformed, has no valid boundary, or contains a part that the service cannot process. */
 export class MalformedRequestError extends PetstoreError {
   declare readonly code: 'malformed_request';
   override readonly name: string = 'MalformedRequestError';
@@ -121,7 +121,7 @@ export class MissingApiKeyError extends PetstoreError {
   override readonly name: string = 'MissingApiKeyError';
 }
 
-/** 409 `new_key_limit_reached`. Self-service issues and rotates up to `ACCOUNT_MAX_KEYS` keys in 24 hours, including keys that were revoked since. */
+/** 409 `new_key_limit_reached`. A client can create up to `ACCOUNT_MAX_KEYS` keys in 24 hours by issuing and rotating keys, including keys that were revoked since then. */
 export class NewKeyLimitReachedError extends PetstoreError {
   declare readonly code: 'new_key_limit_reached';
   override readonly name: string = 'NewKeyLimitReachedError';

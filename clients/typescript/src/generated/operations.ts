@@ -1,7 +1,7 @@
 // Generated from the OpenAPI documents by `npm run docs:generate`; do not edit.
 import type { Operation, Shape } from '../operation.js';
 
-/** Where each schema holds integers of 64 bits; those that hold none are left out. */
+/** The members of each schema that contain 64-bit integers. Schemas without them are omitted. */
 export const SHAPES: Readonly<Record<string, readonly Shape[]>> = {
   NewPet: [{"categoryId":["int64"]}],
   Pet: [{"id":["int64"],"categoryId":["int64"]}],

@@ -201,7 +201,7 @@ export interface components {
             lastUsedAt: string | null;
             /**
              * Format: date-time
-             * When the first of its keys that were not rotated expires, if within 7 days; otherwise null
+             * Earliest expiry of its keys that were not rotated, if within 7 days; otherwise null
              */
             keyExpiresAt: string | null;
             /** Requests in each UTC day, latest first */
@@ -313,7 +313,7 @@ export interface components {
         };
         /** The scopes, label and lifetime of a new key. */
         NewOwnKey: {
-            /** Scopes of the new key. The calling key must have each of them. Default: those default scopes that the calling key has */
+            /** Scopes of the new key. The calling key must have each of them. Default: the default scopes that the calling key has */
             scopes?: string[];
             /** A label that helps people to recognize it. Must not be blank, or contain NUL or unpaired surrogates */
             label?: string;
@@ -348,7 +348,7 @@ export interface components {
             keyId: string | null;
             /** The first characters of the key; null without a key, or if it was deleted */
             keyPrefix: string | null;
-            /** Method and route; `unmatched` without a route; `other` beyond 1,000 kinds of requests of the client in a day, or 200 in a minute, of which only the class of the outcome is counted, such as `4xx` */
+            /** Method and route. `unmatched` if no route matches. `other` for further kinds of requests after the first 1,000 of the client in a day, or 200 in a minute. Of these, only the class of the outcome is counted, such as `4xx` */
             operation: string;
         };
         /** The number and duration of requests with the same outcome. */
@@ -369,7 +369,7 @@ export interface components {
          * @enum {string}
          */
         Plan: "free" | "pro" | "business" | "enterprise";
-        /** A request with the key of a client that returned an error. */
+        /** A request that was sent with a client’s key and returned an error. */
         RefusedRequest: {
             /**
              * Format: date-time
@@ -609,7 +609,7 @@ export interface components {
             events?: string[];
             /** A label that helps people to recognize it. Must not be blank, or contain NUL or unpaired surrogates */
             label?: string | null;
-            /** Whether it receives messages; when it is enabled again, it continues with the waiting ones. `true` has no effect on an enabled endpoint; to retry a failing endpoint, call `POST …/retry` */
+            /** Whether it receives messages. When it is enabled again, it continues with the waiting messages. `true` has no effect on an enabled endpoint; to retry a failing endpoint, call `POST …/retry` */
             enabled?: boolean;
         };
         /** An endpoint, and the number of waiting messages. */

@@ -69,7 +69,7 @@ export function showAudit(main, signal, inPath) {
   });
   const changes = new PagedList('audit', entryOf, {
     list: el('ol.rows', { 'aria-label': 'Changes, latest first' }),
-    none: 'There is no such change.',
+    none: 'There are no matching changes.',
     changed: () => poller.soon(),
     query,
     keepsRead: true,
@@ -127,7 +127,7 @@ function entryOf(change) {
     el(
       'p.sentence',
       el('b', actor === 'key' ? key : (ACTORS[actor] ?? actor)),
-      ` ${DONE[action] ?? `did ${action} to`} `,
+      ` ${DONE[action] ?? `performed ${action} on`} `,
       partText(change),
       clientId === null ? eventText(action, details) : clientText(change),
       action === 'api_key.rotated' &&

@@ -142,7 +142,7 @@ export function removeClient({ id, name }) {
     danger: true,
     operation: ['DELETE', `clients/${id}`],
     query: (form) => ({ erase: chosenIn(form, 'erase').length > 0 }),
-    done: 'The client is deleted.',
+    done: 'The client was deleted.',
   });
 }
 
@@ -159,7 +159,7 @@ export function eraseClient(id) {
     action: 'Erase permanently',
     danger: true,
     operation: ['POST', `clients/${id}/erase`],
-    done: 'The names are erased.',
+    done: 'The names were erased.',
   });
 }
 
@@ -187,7 +187,7 @@ export function suspendOrResume({ id, name, suspendedAt }) {
     action: verb,
     danger: works,
     operation: ['POST', `clients/${id}/${verb.toLowerCase()}`],
-    done: `The client is ${works ? 'suspended' : 'resumed'}.`,
+    done: `The client was ${works ? 'suspended' : 'resumed'}.`,
   });
 }
 
@@ -340,7 +340,7 @@ export function revoke(key) {
     action: 'Revoke permanently',
     danger: true,
     operation: ['POST', `keys/${key.id}/revoke`],
-    done: 'The key is revoked.',
+    done: 'The key was revoked.',
   });
 }
 
@@ -352,7 +352,7 @@ export function unban(key, until) {
     body: [el('p', called(key), text)],
     action: 'Lift the ban',
     operation: ['POST', `keys/${key.id}/unban`],
-    done: 'The ban is lifted.',
+    done: 'The ban was lifted.',
   });
 }
 
@@ -455,7 +455,7 @@ export function turn({ id, enabled }) {
     danger: enabled,
     operation: ['PATCH', `webhooks/${id}`],
     json: () => ({ enabled: !enabled }),
-    done: enabled ? 'The endpoint is disabled.' : 'The endpoint is enabled.',
+    done: enabled ? 'The endpoint was disabled.' : 'The endpoint was enabled.',
   });
 }
 
@@ -467,6 +467,6 @@ export function remove({ id, url }) {
     action: 'Delete permanently',
     danger: true,
     operation: ['DELETE', `webhooks/${id}`],
-    done: 'The endpoint is deleted.',
+    done: 'The endpoint was deleted.',
   });
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// What needs attention: the requests of the last 60 minutes and of today, and the clients behind each number.
+// The overview: the requests of the last 60 minutes and of today, and the clients behind each number.
 import { request } from './admin-api.js';
 import { addressOf } from './address.js';
 import { STATES } from './clients-view.js';
@@ -58,7 +58,7 @@ export function showOverview(main, signal) {
     ),
     el(
       'p.note',
-      'Requests without the key of a client are only in the log of the service, with their addresses. The numbers include ' +
+      'Requests without a client’s key appear only in the log of the service, with their addresses. The numbers include ' +
         'deleted clients, but the linked lists do not. The list of errors contains the last 200 errors of each client.',
     ),
     el('p.note', 'Updates every 5 seconds while this tab is visible. Days are in UTC.'),

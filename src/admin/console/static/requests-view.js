@@ -1,5 +1,5 @@
 // @ts-check
-// A table of the last requests that returned an error, of all clients or filtered.
+// A table of the last requests that returned an error, optionally filtered.
 import { isHolder } from './admin-api.js';
 import { Filters, addressOf, inAddress } from './address.js';
 import { choice, field } from './controls.js';
@@ -33,7 +33,7 @@ export function showRequests(main, signal) {
   const body = el('tbody', { role: 'rowgroup' });
   const requests = new PagedList('requests', rowOf, {
     list: body,
-    none: 'No such request is stored. Requests without the key of a client are only in the log.',
+    none: 'There are no matching requests. Requests without a client’s key appear only in the log.',
     changed: () => poller.soon(),
     query: () => filters.query,
   });

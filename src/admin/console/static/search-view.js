@@ -40,7 +40,7 @@ export function showSearch(main, signal) {
       replaceContent(
         note,
         body.length === 0 &&
-          'No client, key or recent error matches this name, id, label or beginning of a key. Requests without the key of a client are only in the log.',
+          'No client, key or recent error matches this name, id, label or beginning of a key. Requests without a client’s key appear only in the log.',
         body.filter((/** @type {any} */ { kind }) => kind === 'client').length === MOST &&
           el(
             'a',

@@ -183,7 +183,7 @@ export class WebhookEndpointsQuery extends PageQuery {
     enumName: 'WebhookState',
     values: ENDPOINT_STATES,
     description:
-      'Only endpoints in this state: `failing` includes those that were disabled because they failed; `disabled`, for any reason',
+      'Only endpoints in this state: `failing`, including endpoints that were disabled because they failed, or `disabled` for any reason',
     optional: true,
   })
   state?: (typeof ENDPOINT_STATES)[number];

@@ -231,7 +231,7 @@ export class WebhookEndpointChangesDto {
 
   @Flag({
     description:
-      'Whether it receives messages; when it is enabled again, it continues with the waiting ones. `true` has no effect on an enabled ' +
+      'Whether it receives messages. When it is enabled again, it continues with the waiting messages. `true` has no effect on an enabled ' +
       'endpoint; to retry a failing endpoint, call `POST …/retry`',
     optional: true,
   })
