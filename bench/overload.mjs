@@ -1,6 +1,6 @@
 // Twice the load that the service can carry: `npm run bench -- --only overload`. In one run: the most that gets a response to 64
 // connections, then twice that rate from 2,000, with and without the bounds. Where none of them is refused, what is lost is what so
-// many busy connections cost by themselves: then the 2,000 are also measured at their own pace, and Node's own server beside.
+// many busy connections cost by themselves: then the 2,000 are also measured at their own pace, together with Node's own server.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';

@@ -126,7 +126,7 @@ export function setupApp(application: INestApplication): INestApplication {
       const options = { ...cors, preflightContinue: !isPreflight(request) };
       callback(null, options);
     });
-    // Preflights are served even under overload: otherwise a page could not read the 503 of the request itself.
+    // Preflights are served even under overload, because a page could not otherwise read the 503 of the request itself.
     app.use(combined(...last));
   } else app.use(combined(...first, ...last));
   app.get(KeyPages).redirectBrowsers(adapter.getInstance());
@@ -143,7 +143,7 @@ export function setupApp(application: INestApplication): INestApplication {
   return app;
 }
 
-/** The chain's guards and filter expect HTTP: with them, a microservice's message would get no response. */
+/** The chain's guards and filter expect HTTP, so with them, a microservice's message would get no response. */
 function refuseInheritedConfig(app: NestExpressApplication): void {
   const connect = app.connectMicroservice.bind(app);
   app.connectMicroservice = (options, hybrid = {}) => {

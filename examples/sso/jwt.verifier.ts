@@ -4,7 +4,7 @@ import { ApiError, Clock, CredentialVerifier, Settings, type VerifiedCredential 
 import { SSO_ERRORS } from './sso.errors.js';
 import { type KeySet, SSO_SETTINGS } from './sso.settings.js';
 
-/** Three parts in base64url; the signature of a token without one is empty. */
+/** Three parts in base64url. The signature of an unsigned token is empty. */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 /** Maximum difference between the clocks of the issuer and this machine, in seconds. */
 const CLOCKS_DIFFER_S = 30;

@@ -58,7 +58,7 @@ const KEY_CHANGES: UncountedBound = {
   what: 'to change keys of the account',
 };
 
-/** The same for operations that create a key: a banned key must not create a key that is not banned. */
+/** The same for operations that create a key, because a banned key must not create a key that is not banned. */
 export const NEW_KEYS_BOUND: UncountedBound = { ...KEY_CHANGES, refusesBanned: true };
 
 /** Limit for reading webhook endpoints and deliveries and sending messages, which a banned key may do as well. */

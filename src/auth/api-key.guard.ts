@@ -81,7 +81,7 @@ export class ApiKeyGuard implements CanActivate {
   private async count(refusal: unknown, request: Request, response: Response): Promise<void> {
     if (isOfCredential(refusal))
       await this.quota.take(request, response).catch((ofAddress: unknown) => {
-        // The address has used up its attempts: its 429 must not be recorded for the key and its client.
+        // The address has used up its attempts, so its 429 must not be recorded for the key and its client.
         request.caller = undefined;
         throw ofAddress;
       });

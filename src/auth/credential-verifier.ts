@@ -29,8 +29,9 @@ export interface CredentialScheme {
 
 /**
  * Verifies bearer tokens that are not API keys, such as JWTs of an OIDC provider. Provide a subclass under this class in a `@Global()`
- * module: its tokens then work in addition to API keys, with scopes, quotas, idempotency, logs and docs. Without a subclass, every other
- * token is refused. API keys never reach it: a token that has the format of a key, or starts with API_KEY_PREFIX, is treated as a key.
+ * module. Its tokens then work in addition to API keys, with scopes, quotas, idempotency, logs and docs. Without a subclass, every other
+ * token is refused. API keys never reach it, because a token that has the format of a key, or starts with API_KEY_PREFIX, is treated as a
+ * key.
  */
 export abstract class CredentialVerifier {
   /** Its security scheme in the OpenAPI documents. */
@@ -42,9 +43,9 @@ export abstract class CredentialVerifier {
   /**
    * Verifies a token and returns its user; undefined for a token of another kind, which is refused with 401 `invalid_api_key`. It is called
    * for every request and must verify everything: signature, algorithm, expiry, issuer, audience. To refuse a token, throw an `ApiError`
-   * with status 401 or 403: it counts as a failed attempt of the caller's address, and a `WWW-Authenticate` header (RFC 6750 section 3) is
-   * added. Throw service_unavailable if the token cannot be verified now, for example because the provider's keys cannot be fetched: the
-   * attempt is not counted. Any other error becomes a 500.
+   * with status 401 or 403. It counts as a failed attempt of the caller's address, and a `WWW-Authenticate` header (RFC 6750 section 3) is
+   * added. Throw service_unavailable if the token cannot be verified now, for example because the provider's keys cannot be fetched. The
+   * attempt is then not counted. Any other error becomes a 500.
    */
   abstract verify(
     token: string,

@@ -9,7 +9,7 @@ export interface Scope {
   /** Whether a new key gets it by default, if the requester holds it. */
   readonly grantedByDefault: boolean;
   /**
-   * Whether it is for operators: self-service can neither grant it nor change keys that hold it, and invalidating the last working key with
+   * Whether it is for operators. Self-service can neither grant it nor change keys that hold it, and invalidating the last working key with
    * it requires `force`.
    */
   readonly lastKeyProtected: boolean;
@@ -17,7 +17,7 @@ export interface Scope {
   readonly includes: readonly Scope[];
 }
 
-/** Options of a scope; the defaults suit all but administrative scopes. */
+/** Options of a scope; only administrative scopes need other values than the defaults. */
 export type ScopeOptions = Partial<Pick<Scope, 'grantedByDefault' | 'includes' | 'lastKeyProtected'>>;
 
 const declared = new Map<string, Scope>();

@@ -77,7 +77,7 @@ export async function runPetstore(args: readonly string[], shell: Shell): Promis
   }
 }
 
-/** The options that only this command has: a value may have been given without its option. */
+/** The options that only this command has, because a value may have been given without its option. */
 function optionsOf({ options, parent }: Command): string {
   const own = options.filter((one) => parent && !COMMON.has(one)).map(({ long }) => long);
   return own.length === 0 ? '' : `options: ${own.join(', ')}; `;

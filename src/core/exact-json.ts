@@ -78,7 +78,7 @@ function refusingCircles(): (this: unknown, name: string, member: unknown) => un
 export function refuseCircle(value: unknown): void {
   const holders = new Map<object, string>();
   const done = new Set<object>();
-  /** Each object with its remaining members: the value may be too deep for recursion. */
+  /** Each object with its remaining members, because the value may be too deep for recursion. */
   const path: { readonly holder: object; readonly left: [name: string, member: unknown][] }[] = [];
   const enter = (name: string, member: unknown): void => {
     if (typeof member !== 'object' || member === null || done.has(member)) return;

@@ -48,7 +48,7 @@ interface Location {
   readonly column: number;
 }
 
-/** The original location, according to the source maps of built files: the bundle is made from built files. */
+/** The original location, according to the source maps of built files, because the bundle is made from built files. */
 function writtenAt(location: Location): Location {
   const map = `${location.file}.map`;
   if (!existsSync(map)) return location;

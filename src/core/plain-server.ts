@@ -11,7 +11,7 @@ export function plainServer(respond: RequestListener): Server {
   const server = createServer({ requireHostHeader: false }, respond).on('checkExpectation', respond);
   const bodyOf = (row: ErrorRow) => new ApiError(row, { params: UNREADABLE }).body;
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    // Node no longer listens to such a socket: an error would end the process.
+    // Node no longer listens to such a socket, so an error would end the process.
     socket.on('error', () => socket.destroy());
     socket.end(rawResponse(bodyOf(HTTP_ERRORS.method_not_allowed), { Allow: '' }));
   });

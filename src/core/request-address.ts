@@ -27,7 +27,7 @@ const WITH_PORT = /^(?:(\d+(?:\.\d+){3}):\d{1,5}|\[([\da-f:.]+)(?:%[^\]]*)?\](?:
 
 /**
  * Removes ports, brackets and zones from the addresses in X-Forwarded-For, so that Express's `request.ip` is an address. If one is not an
- * IP address, it is dropped with all before it: the nearest known proxy counts as the sender.
+ * IP address, it is dropped with all before it, so the nearest known proxy counts as the sender.
  */
 export function readForwardedFor(request: IncomingMessage): void {
   const field = request.headers['x-forwarded-for'];

@@ -5,12 +5,12 @@ const WINDOW_MS = 250;
 /** Weight of the latest window in the rate; earlier windows have the rest. */
 const WEIGHT = 0.5;
 /**
- * Weight of the previous rate after a window with fewer responses. Refusals also take time, so fewer responses alone do not mean less
- * capacity; otherwise, refusing would lead to more refusals.
+ * The minimum share of the previous rate that remains after a window, however few responses the window had. Refusals also take time, so
+ * fewer responses alone do not mean less capacity. Without this limit, refusals would lead to more refusals.
  */
 const HELD = 0.95;
 
-/** How long the work for a disconnected client counts at most, in milliseconds, because it may never end. */
+/** Maximum time for which the work for a disconnected client counts, in milliseconds, because it may never end. */
 const MAX_ABANDONED_MS = 30_000;
 
 /** Properties of a response of the service's server, for counting its request. */
@@ -27,7 +27,7 @@ export function isCountable(response: ServerResponse): response is ServerRespons
   return 'countedIn' in response;
 }
 
-/** Called when the client is gone, which the handler may not know: its work counts for at most 30 s from now. */
+/** Called when the client is gone, which the handler may not know. Its work counts for at most 30 s from now. */
 export function abandon(response: ServerResponse): void {
   if (!isCountable(response) || !response.countedIn) return;
   response.abandoned = setTimeout(() => response.countedIn?.end(response), MAX_ABANDONED_MS).unref();

@@ -98,7 +98,7 @@ export function runWithTraceIds(
   } else outsideOfTraceIds(follow);
 }
 
-/** Runs work that belongs to no trace, such as that of several requests together: its log lines have no ids. */
+/** Runs work that belongs to no trace, such as that of several requests together, so its log lines have no ids. */
 export function outsideOfTraceIds<T>(work: () => T): T {
   return running.getStore() ? running.run(undefined, work) : work();
 }

@@ -9,7 +9,7 @@ export type ReturnedRow = Readonly<Record<string, unknown>>;
 export class BatchedInsert {
   /** Its only parameter is the JSON text of the rows. */
   readonly sql: string;
-  /** For a plain table, in a transaction of its own; its second parameter is the definition of the table. */
+  /** The statement for a plain table, which commits on its own. Its second parameter is the definition of the table. */
   readonly plainSql: string | undefined;
   readonly idName: string;
 

@@ -17,7 +17,7 @@ import { type Tables, registeredTables } from './tables.module.js';
 /** How long a connection waits for a locked SQLite file, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Without sqlite3's verbose mode, which TypeORM enables: it captures a stack trace for every statement. */
+/** Without sqlite3's verbose mode, which TypeORM enables and which captures a stack trace for every statement. */
 const QUIET_DRIVER = { ...sqlite3, verbose: () => sqlite3 };
 
 /** The table that records which migrations ran. */

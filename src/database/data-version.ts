@@ -27,7 +27,7 @@ export abstract class DataVersion {
   }
 }
 
-/** The version of a database that no other process writes to: it counts its own writes. */
+/** The version of a database that no other process writes to. It counts its own writes. */
 export class OwnWritesVersion extends DataVersion {
   private writes = 0;
 

@@ -24,8 +24,8 @@ export interface Dialect {
   /** Whether generated ids increase in the order of commits. */
   readonly hasMonotonicIds: boolean;
   /**
-   * Inserts in a single statement, which commits on its own; undefined if the database does not distinguish commits of new rows. It must
-   * affect no other row, so its table must be plain: without triggers and conflict clauses.
+   * Inserts in a single statement, which commits on its own. It must not affect other rows, so its table must be plain: without triggers
+   * and conflict clauses. Undefined if the DataVersion of the database does not distinguish inserts from other changes.
    */
   readonly plainInserts: PlainInserts | undefined;
   /**
@@ -180,7 +180,7 @@ export function literal(value: string): string {
 }
 
 /**
- * The condition that a column contains a text, in whichever case its letters A to Z are, and its parameters. No character of the text
+ * The condition that a column contains a text, ignoring the case of the letters A to Z, and its parameters. No character of the text
  * has a special meaning.
  */
 export function containing(column: string, text: string): [condition: string, parameters: { holds: string }] {

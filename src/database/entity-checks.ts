@@ -39,7 +39,9 @@ function checkColumns({ entityMetadatas }: DataSource): void {
     }
 }
 
-/** Throws DeclarationError for tables with the same name in two schemas: SQLite has no schemas, so TypeORM would merge the tables. */
+/**
+ * Throws DeclarationError for tables with the same name in two schemas, because SQLite has no schemas, so TypeORM would merge the tables.
+ */
 function checkTables({ entityMetadatas, options }: DataSource): void {
   if (options.type !== 'sqlite') return;
   const first = new Map<string, EntityMetadata>();
@@ -54,7 +56,7 @@ function checkTables({ entityMetadatas, options }: DataSource): void {
   }
 }
 
-/** Throws DeclarationError for a name that PostgreSQL would truncate: the database would never match the declaration. */
+/** Throws DeclarationError for a name that PostgreSQL would truncate, because the database would never match the declaration. */
 function checkIdentifiers({ entityMetadatas }: DataSource): void {
   for (const entity of entityMetadatas)
     for (const name of tooLongNames(entity))

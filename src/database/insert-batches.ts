@@ -20,8 +20,8 @@ interface InsertingDatabase extends DataSource {
   readonly dialect: Dialect;
   readonly transactions: Transactions;
   /**
-   * Runs a single statement outside of any transaction, and returns its rows. Its commit invalidates only these cached kinds; without rows,
-   * it must have changed nothing. Undefined if the database has no inserts for it.
+   * Runs a single statement outside of any transaction, and returns its rows. Its commit invalidates only these cached kinds. If it returns
+   * no rows, it must not have changed anything. Undefined if the dialect has no `plainInserts`.
    */
   autocommit?<Row>(
     sql: string,
@@ -41,9 +41,9 @@ const ROW_LOST =
   'The database returned no id for an inserted row: a trigger or ON CONFLICT has dropped or redirected it.';
 
 /**
- * Commits the rows of concurrent inserts together: while one commit is written to disk, further rows queue up, and then share one INSERT
- * and one commit. Each row still succeeds or fails individually. `manager.insert()` and `repository.insert()` use it for rows for which the
- * result is the same.
+ * Commits the rows of concurrent inserts together. While one commit is written to disk, further rows wait in a queue, and then share one
+ * INSERT and one commit. Each row still succeeds or fails individually. `manager.insert()` and `repository.insert()` use it for rows for
+ * which the result is the same.
  */
 export class InsertBatches {
   private readonly pending = new TransientMap<BatchedInsert, PendingInsert[]>();
@@ -145,8 +145,8 @@ export class InsertBatches {
   }
 
   /**
-   * In one statement: the three of a transaction would each wait for a turn of the event loop, which triples the time of a POST under load.
-   * Undefined if the table is not known to be plain.
+   * Inserts the rows in one statement, because the three statements of a transaction would each wait for a turn of the event loop, which
+   * triples the time of a POST under load. Undefined if the table is not known to be plain.
    */
   private async commitPlain(
     insert: BatchedInsert,

@@ -129,8 +129,8 @@ function conditionsOf({ where = [] }: PageRequest, equal: object): PageCondition
 }
 
 /**
- * The distinct values of a list, padded with null, which equals nothing, to a power of two: lists of all lengths then share a few prepared
- * statements.
+ * The distinct values of a list, padded with null, which equals nothing, to a power of two, so that lists of all lengths share a few
+ * prepared statements.
  */
 function padToPowerOfTwo(values: readonly (Bindable | null)[]): (Bindable | null)[] {
   const distinct = [...new Set(values)];

@@ -39,7 +39,7 @@ export class References {
 
   /**
    * Throws validation_failed with an error for each dangling reference of the rows; null and undefined are allowed. A row may be deleted
-   * right after the check: prefer `write()` for rows to be written.
+   * right after the check, so prefer `write()` for rows to be written.
    */
   async check(
     entity: EntityTarget<ObjectLiteral>,

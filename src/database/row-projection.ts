@@ -105,7 +105,9 @@ export class RowProjection {
     return sql;
   }
 
-  /** The sort column before the id; undefined if only the id sorts. Throws for a nullable column: a page cannot start after null. */
+  /**
+   * The sort column before the id; undefined if only the id sorts. Throws for a nullable column, because a page cannot start after null.
+   */
   orderColumn(order: Order | undefined): OrderColumn | undefined {
     if (!order || order.property === 'id') return undefined;
     const column = this.columnOf(order.property);

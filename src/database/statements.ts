@@ -37,7 +37,7 @@ export function isReturning(sql: string): boolean {
 
 const RETURNING = /\bRETURNING\b/i;
 
-/** The error for a statement that starts a transaction: writes of others on the same connection would be rolled back with it. */
+/** The error for a statement that starts a transaction, because writes of others on the same connection would be rolled back with it. */
 export function manualTransactionError(): TypeORMError {
   return new TypeORMError(
     'query() cannot begin a transaction. Use transaction(), or startTransaction() of a query runner.',

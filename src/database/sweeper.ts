@@ -8,7 +8,7 @@ import { quoted, tableOf } from './dialect.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { Transactions } from './transactions/transactions.js';
 
-/** Delay of the first sweep, in milliseconds: a machine's clock may be set only after the start. */
+/** Delay of the first sweep, in milliseconds, because a machine's clock may be set only after the start. */
 const FIRST_MS = 60_000;
 /** Interval between sweeps, in milliseconds. */
 const PERIOD_MS = 3_600_000;

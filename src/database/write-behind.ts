@@ -5,7 +5,7 @@ import { OneAtATime } from './one-at-a-time.js';
 import { codeOf } from './postgres/postgres-errors.js';
 import type { Transactions } from './transactions/transactions.js';
 
-/** Interval between writes, in milliseconds: a crash loses at most the changes of this time. */
+/** Interval between writes, in milliseconds. A crash loses at most the changes of this time. */
 const PERIOD_MS = 1_000;
 /** How early a timer may fire, in milliseconds. */
 const EARLY_MS = 50;
@@ -89,8 +89,8 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * All instances write at the start of a second of their host's clock: on PostgreSQL each commit invalidates all cached responses, and
-   * simultaneous commits do so only once.
+   * All instances write at the start of a second of their host's clock, because each commit on PostgreSQL invalidates all cached responses,
+   * and simultaneous commits do so only once.
    */
   private schedule(): void {
     const wait = PERIOD_MS - ((Date.now() + EARLY_MS) % PERIOD_MS) + EARLY_MS;

@@ -20,8 +20,8 @@ export function namesOfPageFiles(folder: string): string[] {
 }
 
 /**
- * The text of a guide by its file name in docs, which is next to src or the bundles: in the repository, or as a copy made by the build in
- * dist. `nest start --watch` makes no copy and reads the repository's.
+ * The text of a guide by its file name in docs, which is next to src in the repository and, as a copy that the build creates, next to the
+ * bundles in dist. `nest start --watch` creates no copy and reads the repository's.
  */
 export async function guideFile(name: string): Promise<string> {
   const path = join(SOURCE_ROOT, '..', 'docs', name);

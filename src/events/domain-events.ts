@@ -68,7 +68,7 @@ export class DomainEvents {
 
   /**
    * Stores a durable event for its listeners in the caller's transaction; without one, it is committed immediately. Rejects if it cannot be
-   * stored: await it, so that the change is rolled back as well.
+   * stored. Await it, so that the change is rolled back as well.
    */
   publish<Data extends object>(event: DurableEvent<Data>, data: NoInfer<Data>): Promise<void>;
   /**

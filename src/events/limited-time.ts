@@ -7,7 +7,7 @@ export class TimeoutError extends Error {
 
 /**
  * Runs work with a signal that aborts with the given one or after a timeout, and rejects as soon as it aborts, even if the work continues.
- * AbortSignal.any() is not used: on Node 20, a long-lived signal retains all signals derived from it.
+ * AbortSignal.any() is not used, because on Node 20, a long-lived signal retains all signals derived from it.
  */
 export async function withTimeout<T>(
   timeoutMs: number,

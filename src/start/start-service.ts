@@ -34,7 +34,7 @@ export async function startService(options: Pick<AppOptions, 'modules' | 'settin
     stop(signal);
   };
   for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
-  // The terminal was closed. Without a terminal, ignore it: Node.js resets the setting of nohup.
+  // The terminal was closed. Without a terminal, ignore it, because Node.js resets the setting of nohup.
   process.on('SIGHUP', isOnTerminal() ? onSignal : () => undefined);
   // Readers of these streams may close them (EPIPE), which must not end the service. The log has its own listener.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);

@@ -58,12 +58,12 @@ export async function start(
     throw listenError({ variable: 'PORT', port, host }, error);
   });
   running(stopOf(app));
-  // Logs at startup if nothing can be cached. Not earlier: initialization blocks the event loop, on a busy machine for longer than a
-  // connection that asks for a password may take.
+  // Logs at startup if nothing can be cached. Not earlier, because initialization blocks the event loop, on a busy machine for longer than
+  // a connection that asks for a password may take.
   void app.get(DataVersion).fresh();
   const managementAt = await app.get(ManagementServer).listen();
   const origin = reachedAt(app.getHttpServer() as Server);
-  // Only after both ports are bound: a start that fails because a port is in use must leave the database empty.
+  // Only after both ports are bound. If a port is in use, the failed start must leave the database empty.
   const isFirst = await prepareFirstStart(app, (key) =>
     process.stdout.write(`${firstStartText(key, origin, app.get(SwaggerUi).examples())}\n`),
   );

@@ -10,7 +10,7 @@ const RETRY_MS = 1_000;
 /** Exit code if PostgreSQL was unreachable: EX_TEMPFAIL of sysexits.h, so that a supervisor restarts the service. */
 export const TRY_AGAIN = 75;
 
-/** Thrown if PostgreSQL stays unreachable: a later start may succeed without any change. */
+/** Thrown if PostgreSQL stays unreachable, so a later start may succeed without any change. */
 export class DatabaseUnreachable extends Error {}
 
 /**

@@ -51,14 +51,14 @@ export function banUntil(bannedUntil: number, nowMs: number, { ladderMs }: BanRu
 }
 
 /**
- * A copy of a state in which nothing lasts longer from now than its full length: the clock may have been set back since it was written. If
- * it was set forward, bans and waits whose end has passed are over.
+ * A copy of a state in which nothing lasts longer from now than its full length, because the clock may have been set back since it was
+ * written. If it was set forward, bans and waits whose end has passed are over.
  */
 export function clampLength(state: BanState, nowMs: number, { ladderMs, forgivenMs }: BanRules): BanState {
   const longest = nowMs + (ladderMs[Math.min(state.bans, ladderMs.length) - 1] ?? 0);
   const bannedUntil = Math.min(state.bannedUntil, longest);
   const retryAt = bannedUntil < state.bannedUntil ? bannedUntil : state.retryAt;
-  // Not a spread, which takes twice as long: this runs for each refused request of a key.
+  // Not a spread, which takes twice as long. This runs for each refused request of a key.
   return {
     strikes: state.strikes,
     bans: state.bans,
@@ -76,7 +76,7 @@ export function neverRefused(): BanState {
 
 /**
  * Records a refusal and the wait until `retryAt`. A refusal during the previous wait is a strike, and enough strikes start a ban. Requests
- * during a ban are neither strikes nor extend it. Only the last announced wait counts: a refusal with an earlier reset replaces it without
+ * during a ban are neither strikes nor extend it. Only the last announced wait counts. A refusal with an earlier reset replaces it without
  * a strike, because the plan was raised or another window is full, for which the client was never asked to wait.
  */
 export function recordRefusal(state: BanState, nowMs: number, retryAt: number, rules: BanRules): void {

@@ -91,7 +91,7 @@ export class DueDeliveries {
 
   /**
    * The endpoints with a delivery that is due, except disabled ones and those of suspended clients. An endpoint whose next attempt is
-   * further in the future than its delay counts as due: the clock has been set back since the last attempt.
+   * further in the future than its delay counts as due, because the clock must have been set back since the last attempt.
    */
   async dueEndpoints(): Promise<DueEndpoint[]> {
     const rows =

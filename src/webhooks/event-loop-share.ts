@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Longest wait for a turn, in milliseconds, per caller of the previous turn. */
+/** Maximum wait for a turn, in milliseconds, per caller of the previous turn. */
 const MAX_WAIT_MS = 10;
 /** Number of callers that share a turn, so that their queries run together. */
 const MAX_CONCURRENT = 8;

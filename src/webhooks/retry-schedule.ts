@@ -14,7 +14,7 @@ export const RETRY_DELAYS: readonly number[] = [
 ];
 /** Maximum random extension of a delay, as a fraction, so that messages that failed together are not retried together. */
 const JITTER = 0.1;
-/** Longest respected Retry-After, in milliseconds. */
+/** Maximum Retry-After that is respected, in milliseconds. */
 const MAX_RETRY_AFTER = 24 * HOUR_MS;
 
 /** Milliseconds until the next attempt after this number of failures, at least as long as `Retry-After`; undefined after the last. */

@@ -23,7 +23,7 @@ export interface StoredAttempt {
 
 /** A message for one endpoint. An endpoint receives its deliveries in the order of their ids. */
 @Entity('webhook_deliveries')
-// The constant first column makes SQLite prefer this index to the next one, which contains all deliveries ever made.
+// The constant first column makes SQLite prefer this index to the next one, which contains all deliveries in any state.
 @Index('webhook_deliveries_waiting', ['state', 'endpointId', 'id'], { where: `state = 'waiting'` })
 @Index('webhook_deliveries_endpoint', ['endpointId', 'id'])
 @Index('webhook_deliveries_message', ['messageId'])

@@ -10,7 +10,7 @@ import { WebhookFanOut } from './webhook-message.entity.js';
 /** Maximum number of messages per transaction, and the duration above which the next one takes fewer, in milliseconds. */
 const MAX_BATCH = 100;
 const SHORT_MS = 20;
-/** While others use the database, the pause after a transaction as a multiple of its duration, and the longest pause. */
+/** While others use the database, the pause after a transaction as a multiple of its duration, and the maximum pause. */
 const PAUSE_RATIO = 9;
 const MAX_PAUSE_MS = 500;
 

@@ -122,7 +122,7 @@ export class WebhookSender implements OnModuleDestroy {
     signal.throwIfAborted();
     const response =
       (await this.exchange(attempt, url, addresses, signal)) ??
-      // The receiver closed an idle connection just as it was reused, so it has hardly read anything: retry once on a new one.
+      // The receiver closed an idle connection just as it was reused, so it has hardly read anything. Retry once on a new one.
       (await this.exchange(attempt, url, addresses, signal, false));
     const areAllPublic = addresses.every(({ address }) => isPublic(address));
     return { status: 0, ...WITHOUT_BODY, ...response, isPublic: areAllPublic };
@@ -176,7 +176,7 @@ export class WebhookSender implements OnModuleDestroy {
         interim += 1;
         if (interim === MAX_INTERIM + 1) request.destroy(responseTooLarge());
       });
-      // 101: without a listener, the client would close the connection silently.
+      // For 101. Without a listener, the client would close the connection silently.
       request.on('upgrade', ({ statusCode = 0 }, socket) => {
         socket.destroy();
         resolve({ status: statusCode, ...WITHOUT_BODY });

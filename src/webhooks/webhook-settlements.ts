@@ -129,7 +129,7 @@ export class WebhookSettlements {
   }
 }
 
-/** Endpoints first: a deletion locks an endpoint before its deliveries. */
+/** Endpoints first, because a deletion locks an endpoint before its deliveries. */
 async function recordIn(manager: EntityManager, finished: readonly FinishedAttempt[]): Promise<void> {
   const changed = finished.filter(
     ({ delivery, outcome }) => outcome.is !== 'delivered' || delivery.failures > 0,

@@ -12,7 +12,7 @@ const UNKNOWN_OUTCOME: ReadonlySet<number> = new Set([408, 500, 502, 503, 504]);
 export class Sender {
   /** The quota according to the last response. */
   quota: Quota | undefined;
-  /** The 429 that delays further requests, by limit and key: the service bans a key that continues to send requests after a 429. */
+  /** The 429 that delays further requests, by limit and key, because the service bans a key that continues to send requests after a 429. */
   readonly #holds = new Map<string, { readonly until: number; readonly refusal: PetstoreError }>();
 
   constructor(private readonly options: CheckedOptions) {}

@@ -47,7 +47,7 @@ const COLUMNS = [
 /** Number of entries that an export reads at a time. */
 const EXPORTED = 500;
 
-/** The audit trail for operators: filtered, and with the current names of clients, keys and endpoints; deleted keys have their last names. */
+/** The audit trail for operators, filtered, with the current names of clients, keys and endpoints, and the last names of deleted keys. */
 @Injectable()
 export class AuditListing {
   constructor(private readonly dataSource: DataSource) {}

@@ -35,7 +35,7 @@ const PROTECTED: ServedOptions = {
 
 /**
  * Serves the pages for people with a key, from memory: the console of operators, unless CONSOLE is off, and the account of key holders.
- * They are static and contain no secret: they request everything from /admin or /account with the key that the user enters. Both pages
+ * They are static and contain no secret. They request everything from /admin or /account with the key that the user enters. Both pages
  * consist of the same files, whose scripts determine from the address which page to show.
  */
 @Injectable()
@@ -53,7 +53,7 @@ export class KeyPages implements OnModuleInit {
     });
   }
 
-  /** Nest calls this when all routes are registered: the pages come after them, where they cost other requests nothing. */
+  /** Nest calls this when all routes are registered, so that the pages come after the routes and cost other requests nothing. */
   onModuleInit(): void {
     const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter | null;
     if (!adapter) return;
@@ -83,7 +83,7 @@ export class KeyPages implements OnModuleInit {
   }
 }
 
-/** Redirects to the page below a path. Relative, like all addresses of the pages: a proxy may have removed a prefix. */
+/** Redirects to the page below a path. Relative, like all addresses of the pages, because a proxy may have removed a prefix. */
 function redirectToPage(path: string, request: Request, response: Response): void {
   request.route = undefined;
   noteServed(request, path);

@@ -10,7 +10,7 @@ import type { FoundDto, OverviewDto } from './overview.dto.js';
 /** Maximum numbers of clients with refused requests in an overview, and of search results of each kind. */
 const [MAX_REFUSED, MAX_FOUND] = [5, 10];
 
-/** Shows what needs attention, and finds clients, keys and requests. */
+/** Reads the overview for operators, and finds clients, keys and requests. */
 @Injectable()
 export class OverviewService {
   constructor(

@@ -19,22 +19,22 @@ export interface Change {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Before which instant entries are deleted: AUDIT_RETENTION_DAYS ago. */
+/** The time before which entries are deleted, AUDIT_RETENTION_DAYS ago. */
 const beforeRetention = (now: number, { auditRetentionDays }: Settings) => ({
-  // No instant is before an empty text.
+  // An empty text sorts before every timestamp, so nothing is deleted.
   oldest: auditRetentionDays === 0 ? '' : isoOf(now - auditRetentionDays * DAY_MS),
 });
 
 /**
- * Entries older than AUDIT_RETENTION_DAYS. Only the thousand smallest ids, which are the oldest, are searched: an index on the time would
- * cost more than this hourly search.
+ * Entries older than AUDIT_RETENTION_DAYS. Only the thousand smallest ids, which are the oldest, are searched, because an index on the time
+ * would cost more than this hourly search.
  */
 const PAST_ENTRIES: Sweep = {
   entity: AuditEntry,
   where: 'at < :oldest AND id IN (SELECT id FROM audit_entries ORDER BY id LIMIT 1000)',
   parameters: beforeRetention,
 };
-/** Keys that no entry names any more. */
+/** Deleted keys that entries no longer name. */
 const PAST_KEYS: Sweep = {
   entity: DeletedKey,
   where: 'deleted_at < :oldest',

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** A key that was deleted with its client: the audit trail still names it, until the client is erased. */
+/** A key that was deleted with its client. The audit trail still names it until the client is erased. */
 @Entity('deleted_keys')
 @Index('deleted_keys_client', ['clientId'])
 export class DeletedKey {

@@ -62,7 +62,7 @@ export class AuditedChanges {
   /**
    * Runs work in a transaction and returns its result. The work calls `record` for each change, and receives the expiry of the calling key
    * (null if it does not expire). Throws revoked_api_key, expired_api_key or client_suspended if the calling key has become invalid since
-   * the request was admitted: the body may arrive long after that.
+   * the request was admitted, because the body may arrive long after that.
    */
   run<T>(
     by: Requester,

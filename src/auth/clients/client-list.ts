@@ -29,7 +29,7 @@ export const CLIENT_ORDERS = ['createdAt', '-createdAt', 'name', '-name'] as con
 
 /** Filters and sorts a list of clients. */
 export interface ClientFilter {
-  /** Text contained in the name; A to Z are case-insensitive. */
+  /** Text contained in the name, ignoring the case of the letters A to Z. */
   readonly name?: string | undefined;
   readonly plan?: Plan | undefined;
   readonly state?: ClientState | undefined;
@@ -37,7 +37,7 @@ export interface ClientFilter {
   readonly sort?: (typeof CLIENT_ORDERS)[number] | undefined;
 }
 
-/** The condition on keys that expire between `:now` and `:soon`. A rotated key expires as it should. */
+/** The condition on keys that expire between `:now` and `:soon`. Rotated keys are excluded, because their expiry is intended. */
 export const EXPIRING =
   'expires_at > :now AND expires_at <= :soon AND revoked_at IS NULL AND replaced_by IS NULL';
 const WORKING = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)';

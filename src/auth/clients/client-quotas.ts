@@ -13,7 +13,7 @@ export class ClientQuotas implements OnApplicationBootstrap {
     this.namesClients = policy.constructor === QuotaPolicy;
   }
 
-  /** Only now has a policy loaded its data. */
+  /** Checks the limits of the policy. A module's policy may load them in `onModuleInit()`, so they cannot be checked earlier. */
   onApplicationBootstrap(): void {
     checkPolicy(this.policy);
   }

@@ -55,7 +55,7 @@ export class KeyCache {
     return this.entries.size;
   }
 
-  /** Call it after this process has committed a change to a key or client: earlier and running reads are not used again. */
+  /** Call it after this process has committed a change to a key or client, so that earlier and running reads are not used again. */
   forget(): void {
     this.changes += 1;
   }

@@ -4,7 +4,7 @@ import { Instant } from '../../throttling/memory/quota-journal.entity.js';
 
 /** The outcome of an admitted call of a deprecated operation, counted in addition to its actual outcome. */
 export const DEPRECATED = 'deprecated';
-/** The outcome of refused requests without the key of a client; they are counted for ALL_CLIENTS only, and have no operation. */
+/** The outcome of refused requests without a client's key, which are counted only for ALL_CLIENTS, without an operation. */
 export const WITHOUT_KEY = 'without key';
 /** Suffix of the outcome of a request that used no quota. */
 export const UNCOUNTED = ' uncounted';

@@ -95,7 +95,7 @@ const keepFrom = (source: string): string => `
 
 /**
  * Stores errors of keys. Ignores deleted clients, about which no process may write. Locks the clients, so it must run before statements
- * that lock their keys: a deletion locks a client first.
+ * that lock their keys, because a deletion locks a client first.
  */
 export const KEEP_OF_KEYS = (rows: string, dialect: Dialect): string =>
   keepFrom(

@@ -1,8 +1,8 @@
 import { SettingsError } from '../../core/config/define-settings.js';
 
 /**
- * The result of one check of `petstore doctor`. `skipped` means that the check does not apply or could not be made. The service runs despite
- * a `warning`.
+ * The result of one check of `petstore doctor`. `skipped` means that the check does not apply or could not be performed. The service runs
+ * despite a `warning`.
  */
 export interface Finding {
   /** What was checked, such as `disk`. */

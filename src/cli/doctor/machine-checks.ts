@@ -63,8 +63,8 @@ async function responseOf({ host, port }: ListenAddress, path: string): Promise<
 }
 
 /**
- * Checks that Redis accepts and keeps counts, and that its clock agrees with this machine's: instances share minutes by their own clocks,
- * and Redis is the one server that they all reach.
+ * Checks that Redis accepts and keeps counts, and that its clock agrees with this machine's. Each instance determines the current minute
+ * from its own clock, and Redis is the only server that all of them use.
  */
 export async function redisChecks({ redisUrl, redisCa }: Settings): Promise<Check[]> {
   if (redisUrl === null)

@@ -8,7 +8,10 @@ import { importing } from '../../core/import-failure.js';
 import { projectModules, staleBuild, staleCommands } from '../../core/project-modules.js';
 import type { DatabaseUse } from './shell.js';
 
-/** Imports the application and all modules. Only commands that need them do: the others work even if a module cannot be imported. */
+/**
+ * Imports the application and all modules. Only commands that need them call this, so that all others work even if a module cannot be
+ * imported.
+ */
 export async function importApplication(
   write: (text: string) => void,
 ): Promise<typeof import('../../app.setup.js')> {
@@ -41,8 +44,8 @@ export async function openApplication(
 
 /**
  * Sets DATABASE_URL to a database in memory if the command uses none, or only reads an SQLite file that does not exist. Returns a note
- * about such a file, to be shown after the start: its path is relative to the working directory, so the same command in another folder
- * would use another database than the service.
+ * about such a file, to be shown after the start, because its path is relative to the working directory, so the same command in another
+ * folder would use another database than the service.
  */
 export function chooseDatabase(use: DatabaseUse): string {
   const address = use === 'none' ? undefined : readDatabaseUrl(loadSettings().databaseUrl);

@@ -13,7 +13,7 @@ export interface Screen {
 
 /** How to display a result. */
 export interface View {
-  /** Absent if standard output is not a terminal: scripts get complete lines. */
+  /** Absent if standard output is not a terminal, so that scripts get complete lines. */
   readonly screen?: Screen;
   /** Whether to show all columns in full, however long the lines become. */
   readonly isWide: boolean;

@@ -59,7 +59,8 @@ export async function stoppable<T>(
   const progress = new ProgressLine(write);
   const stop = new AbortController();
   const abort = (): void => stop.abort();
-  // Only once: a second signal ends the process immediately. An aborted copy leaves nothing behind, and the next backup removes leftovers.
+  // Only once, because a second signal ends the process immediately. An aborted copy leaves nothing behind, and the next backup removes
+  // leftovers.
   for (const signal of STOPS) process.once(signal, abort);
   try {
     return await work({ signal: stop.signal, onProgress: (update) => progress.show(update) });

@@ -24,7 +24,7 @@ export function alignedLines(rows: readonly (readonly string[])[]): string[] {
 
 /** The width of each column; the first row sets their number. */
 export function widthsOf(rows: readonly (readonly string[])[]): number[] {
-  // Not `Math.max(...rows)`: there may be more rows than a function can have arguments.
+  // Not `Math.max(...rows)`, because there may be more rows than a function can have arguments.
   return (rows[0] ?? []).map((_, column) =>
     rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? '')), 0),
   );

@@ -10,7 +10,7 @@ import { assignRequestId } from '../../http/request-records.js';
 import type { Service } from './service.js';
 
 /**
- * The service in this process, over HTTP on in-memory connections: without a port or socket file, no other process can connect. Its
+ * The service in this process, over HTTP on in-memory connections. Without a port or socket file, no other process can connect. Its
  * requests have all scopes and no quota, log line, metric or usage.
  */
 export function localService(app: INestApplication, by: Requester): Service {

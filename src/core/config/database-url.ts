@@ -48,7 +48,7 @@ export function readDatabaseUrl(text: string): PostgresAddress | SqliteAddress |
   // SQLite would not treat ? or # as part of the path, and with a trailing slash only the first start would find the file.
   const [, file] = /^sqlite:([^?#\p{Cc}]*[^?#\p{Cc}/])$/u.exec(text) ?? [];
   if (file !== undefined) return { kind: 'sqlite', file };
-  // In PostgreSQL's protocol, NUL ends text: the characters after it would be misread.
+  // In PostgreSQL's protocol, NUL ends text, so the characters after it would be misread.
   if (!/^postgres(?:ql)?:\/\//.test(text) || text.includes('%00')) return undefined;
   const url = readServerUrl(text.replace(NO_HOST, '$1localhost'), DEFAULT_PORT, ['sslmode', 'host']);
   const [database = '', ...more] = url?.path ?? [];

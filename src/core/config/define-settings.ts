@@ -102,7 +102,7 @@ export function exampleEnvironment(): Record<string, string> {
   return Object.fromEntries(required.map(({ variable, text }) => [variable, text]));
 }
 
-/** Thrown if settings are invalid; `faults` has one line for each. */
+/** Thrown if settings are invalid; its message has one line per error. */
 export class SettingsError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'));

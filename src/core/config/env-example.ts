@@ -1,6 +1,6 @@
 import type { DeclaredSetting, DeclaredSettings } from './define-settings.js';
 
-/** Longest line, in characters. */
+/** Maximum length of a line, in characters. */
 const LINE = 110;
 
 const OF_CHECKOUT =

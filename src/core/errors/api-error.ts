@@ -7,7 +7,7 @@ export interface ErrorDetail {
   readonly field: string;
   /** The violated rule, in snake_case. */
   readonly code: string;
-  /** What is allowed. */
+  /** Human-readable explanation, such as the allowed values. */
   readonly message: string;
 }
 

@@ -10,8 +10,8 @@ const CODES: ReadonlySet<unknown> = new Set([
 const OF_MULTER: ReadonlySet<unknown> = new Set(['Request aborted', 'Request closed']);
 
 /**
- * Whether an error occurred only because the client has closed its connection. Nobody receives a response, and the service is not at fault:
- * the request is logged with 499.
+ * Whether an error occurred only because the client has closed its connection. The request is logged with 499, because nobody receives a
+ * response and the service did not cause the error.
  */
 export function isClientGone(thrown: unknown, request: IncomingMessage, response: ServerResponse): boolean {
   const aborted = isReset(request.errored) ? request.errored : undefined;

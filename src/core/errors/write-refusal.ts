@@ -69,7 +69,7 @@ function textIn(sent: unknown): string | undefined {
 
 /** Sends the Error body for any exception, unless the client is gone. Logs statuses of 500 and above, unless already logged. */
 export function writeRefusal(thrown: unknown, request: Request, response: Response): void {
-  // An error was sent while the handler was running: its result is ignored.
+  // An error was sent while the handler was running, so its result is ignored.
   if (response.headersSent && request.refusalCode !== undefined) return;
   if (isClientGone(thrown, request, response)) {
     response.destroy();

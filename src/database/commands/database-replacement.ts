@@ -88,8 +88,8 @@ export class DatabaseReplacement {
   }
 
   /**
-   * A second link: if the name were missing for a moment, a starting service would create an empty database. The file is not opened,
-   * because closing it would release the lock.
+   * Creates a second link, because if the name were missing for a moment, a starting service would create an empty database. The file is
+   * not opened, because closing it would release the lock.
    */
   private async linkAs(archived: string): Promise<void> {
     await this.removeEarlierLink();

@@ -63,7 +63,7 @@ async function restoreTo(
       const pending = await pendingOf(file, part.path);
       await replaced.copyOwnerTo(part.path);
       await syncToDisk(part.path);
-      // Not earlier: the lock file stays, and a refused restore leaves no new file.
+      // Not earlier, because the lock file stays, and a refused restore leaves no new file.
       const lock = isLocked ? undefined : await ServerLock.toRestore(database);
       try {
         return { ...copied, pending, replaced: (await replaced.replaceWith(part.path, now)) ?? null };

@@ -41,9 +41,9 @@ interface Batch extends Record<string, unknown> {
 class ValueError extends Error {}
 
 /**
- * Copies the rows of one table and returns their number. SQLite writes the values of a batch as JSON, and PostgreSQL parses each from text:
- * no driver rounds or repairs a value, and a value that PostgreSQL would reject or change ends the copy. `onRows` is called with the size
- * of each batch and may throw to stop the copy.
+ * Copies the rows of one table and returns their number. SQLite writes the values of a batch as JSON, and PostgreSQL parses each from text,
+ * so no driver rounds or repairs a value, and a value that PostgreSQL would reject or change ends the copy. `onRows` is called with the
+ * size of each batch and may throw to stop the copy.
  */
 export async function copyTable(
   source: Connection,

@@ -36,7 +36,7 @@ export interface VerifiedCopy {
 
 /**
  * Copies a consistent snapshot of a database file into a single file without a write-ahead log, and checks every page and row of the copy.
- * Throws Refusal if the copy cannot be made or is damaged.
+ * Throws Refusal if the copy cannot be created or is damaged.
  */
 export async function copyAndVerify({ from, to, signal, remedy }: CopyOptions): Promise<VerifiedCopy> {
   try {

@@ -33,7 +33,7 @@ const POLL_MS = 250;
 
 /**
  * Runs a migration outside of a transaction, so that it can be repeated after an interruption. With `isInside`, it runs in the caller's
- * transaction, on tables that nobody else uses: PostgreSQL cannot create indexes concurrently within a transaction.
+ * transaction, on tables that nobody else uses, because PostgreSQL cannot create indexes concurrently within a transaction.
  */
 export class MigrationRunner extends PostgresRunner {
   constructor(
@@ -76,8 +76,8 @@ export class MigrationRunner extends PostgresRunner {
     let found = await this.findIndex(table, index);
     if (found?.isOnTable === false)
       throw new TypeORMError(`The index ${found.name} belongs to a table other than ${table}.`);
-    // The server keeps creating it even if the service that requested it was killed. Poll instead of waiting for the lock: the creation
-    // would wait for the snapshot of the waiting statement to end.
+    // The server keeps creating it even if the service that requested it was killed. Poll instead of waiting for the lock, because the
+    // creation would wait for the snapshot of the waiting statement to end.
     while (found?.isValid === false && found.isBusy) {
       await pause(POLL_MS);
       found = await this.findIndex(table, index);

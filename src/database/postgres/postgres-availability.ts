@@ -11,7 +11,7 @@ import { type PostgresOptions, openSession } from './postgres-options.js';
 const PERIOD_MS = 250;
 /** After this time without a refused or late request, in milliseconds, the server counts as recovered from overload or late commits. */
 const QUIET_MS = 5_000;
-/** How long the service stays ready after the server became unavailable, in milliseconds: a server restart takes less. */
+/** How long the service stays ready after the server became unavailable, in milliseconds. A restart of the server takes less time. */
 export const READY_GRACE_MS = 3_000;
 
 /** A write that needs a disk page and is not committed, because a commit might hang. */
@@ -109,7 +109,7 @@ export class PostgresAvailability extends WriteAvailability {
     return this.isProbing;
   }
 
-  /** Called when an idle session was lost: connections of the same age may lead to a server that was replaced. */
+  /** Called when an idle session was lost, because connections of the same age may lead to a server that was replaced. */
   outdate(): void {
     this.recoveredAt = performance.now();
     this.pool.discardOutdated();
@@ -158,7 +158,7 @@ export class PostgresAvailability extends WriteAvailability {
     this.isProbing = false;
   }
 
-  /** Connects again and tries to write: the pool's connections may be dead without the pool knowing. */
+  /** Connects again and tries to write, because the pool's connections may be dead without the pool knowing. */
   private async acceptsWrites(): Promise<boolean> {
     const session = await openSession(this.options);
     try {

@@ -13,8 +13,8 @@ const KEEP_ALIVE_MS = 10_000;
 export const RESPONSE_GRACE_MS = 500;
 
 /**
- * Overrides session defaults of a role or database: a transaction must see everything committed before its current statement, and the
- * server must not end idle sessions.
+ * Overrides session defaults of a role or database, because a transaction must see everything committed before its current statement, and
+ * the server must not end idle sessions.
  */
 export const SESSION = `SET default_transaction_isolation TO 'read committed';
   SELECT set_config('idle_session_timeout', '0', false) WHERE current_setting('idle_session_timeout', true) IS NOT NULL`;
@@ -72,8 +72,8 @@ export function clientConfig({
 
 /**
  * The password for a URL without one, from PGPASSWORD or libpq's password file (PGPASSFILE, `~/.pgpass`). If there is none, returns a wrong
- * password, which the server rejects immediately: with an empty one, pg leaves the connection open. Called if the server asks for a
- * password. pg itself would log a deprecation warning about the file.
+ * password, which the server rejects immediately. With an empty password, pg would leave the connection open. Called if the server asks for
+ * a password. pg itself would log a deprecation warning about the file.
  */
 async function externalPassword(session: SessionOfPassword): Promise<string> {
   const { PGPASSWORD = '' } = process.env;

@@ -9,7 +9,7 @@ import { PooledConnection, TimedClient } from './pooled-connection.js';
 import { UNLIMITED_SESSION, type PostgresOptions, SESSION, clientConfig } from './postgres-options.js';
 import { PostgresAvailability } from './postgres-availability.js';
 
-/** Longest wait for a connection, in milliseconds. */
+/** Maximum wait for a connection, in milliseconds. */
 const WAIT_MS = 1_000;
 /** How long an idle connection stays open, in milliseconds. */
 const IDLE_MS = 60_000;

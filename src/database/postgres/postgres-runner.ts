@@ -26,7 +26,7 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
     this.transactions = new RunnerTransactions(this, home);
   }
 
-  /** Acquires none yet: while it held one, its statements and the transaction would wait for another. */
+  /** Acquires no connection yet, because its statements and the transaction would wait for another connection while it held one. */
   override connect(): Promise<PoolClient> {
     const query = (statement: string | QueryConfig, values?: unknown[]) => {
       if (typeof statement === 'string') return this.send({ text: statement, values });

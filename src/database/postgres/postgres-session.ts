@@ -14,7 +14,7 @@ const TRANSACTION_CONTROL = startsWith(
 
 /** The connection of a transaction. Its statements run one after the other. */
 export class PostgresSession implements TransactionSession {
-  /** A rollback waits here for the running statement: its sender must continue before the transaction ends. */
+  /** A rollback waits here for the running statement, because its sender must continue before the transaction ends. */
   private readonly turns = new Semaphore();
   /** Why it accepts only a rollback. */
   private failure: unknown;
@@ -95,7 +95,7 @@ export class PostgresSession implements TransactionSession {
   }
 }
 
-/** Releases the savepoint as well: each open savepoint holds a lock, of which the server has few. */
+/** Releases the savepoint as well, because each open savepoint holds a lock, of which the server has few. */
 function undoSql(savepoint: string): string {
   return `ROLLBACK TO SAVEPOINT ${savepoint}; RELEASE SAVEPOINT ${savepoint}`;
 }

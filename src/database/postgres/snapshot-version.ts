@@ -26,9 +26,9 @@ interface Session {
 /**
  * The data version of a PostgreSQL server: its current snapshot. The end of a writing transaction changes the snapshot in every session of
  * the server before the commit is acknowledged, so nothing was committed while the text is equal
- * (docs/decisions/0019-cached-responses-on-postgresql.md). Texts are compared only within one session: after a crash or failover,
- * transaction ids may be reused, and no session survives either. The session is never in a transaction, because its snapshots would omit
- * the transaction's own id.
+ * (docs/decisions/0019-cached-responses-on-postgresql.md). Texts are compared only within one session, because transaction ids may be
+ * reused after a crash or failover, which no session survives. The session is never in a transaction, because its snapshots would omit the
+ * transaction's own id.
  */
 export class SnapshotVersion extends DataVersion {
   /** A snapshot does not cover sequences, foreign tables and server settings. */

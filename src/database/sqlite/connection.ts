@@ -30,8 +30,8 @@ type Method = 'run' | 'all';
 type Execute = (sql: string, parameters: Parameters | undefined, handler: Handler) => void;
 
 /**
- * A connection to an SQLite file that caches prepared statements: sqlite3 prepares and runs a statement in two hops through the thread
- * pool, each of which waits for a turn of the event loop. A statement must not run twice at the same time.
+ * A connection to an SQLite file that caches prepared statements, because sqlite3 prepares and runs a statement in two hops through the
+ * thread pool, each of which waits for a turn of the event loop. A statement must not run twice at the same time.
  */
 export class Connection {
   /** The methods that TypeORM's query runner uses. */
@@ -73,7 +73,7 @@ export class Connection {
 
   all<R extends object = Row>(sql: string, parameters: readonly Bound[] = []): Promise<R[]> {
     return new Promise((resolve, reject) => {
-      // Not get(), which leaves the read open after the first row: a cached statement would then see this snapshot forever.
+      // Not get(), which leaves the read open after the first row. A cached statement would then see this snapshot forever.
       this.execute('all', sql, parameters, (error, rows) => {
         if (error) reject(error);
         else resolve(rows as R[]);
@@ -98,7 +98,7 @@ export class Connection {
     this.database.interrupt();
   }
 
-  /** Finalizes all statements, once they have ended: a connection with a prepared one cannot be closed. */
+  /** Finalizes all statements, once they have ended, because a connection with a prepared one cannot be closed. */
   finalize(): void {
     this.isFinalized = true;
     this.statements.clear();

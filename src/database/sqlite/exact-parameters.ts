@@ -55,8 +55,8 @@ function exact(value: unknown): unknown {
 }
 
 /**
- * Makes a driver write doubles with 17 digits: TypeORM puts numbers into the statement, and SQLite parses some shorter ones as an adjacent
- * double.
+ * Makes a driver write doubles with 17 digits, because TypeORM puts numbers into the statement, and SQLite parses some shorter ones as an
+ * adjacent double.
  */
 export function writeDoublesExactly(driver: SqliteDriver): void {
   const escape = driver.escapeQueryWithParameters.bind(driver);

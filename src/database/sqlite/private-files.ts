@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Settings } from '../../core/config/settings.js';
 import { shellWord } from '../../core/shell-word.js';
 
-/** Mode of created files: they contain hashes of keys and client data, so only the service's user has access. */
+/** Mode of created files. Only the service's user has access, because the files contain hashes of keys and data of clients. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 /** Permissions of the group and of all others. */
@@ -15,7 +15,7 @@ const GROUP_AND_OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 /** Suffixes of SQLite's sidecar files, with the permissions of the database. SQLite applies them to any file with that name. */
 export const SIDECARS = ['-wal', '-shm', '-journal'];
-/** Suffix of the file that a server locks (ServerLock): any user who may read it can lock it. */
+/** Suffix of the file that a server locks (ServerLock). Any user who may read it can lock it. */
 export const LOCK_FILE = '-server';
 
 /**
@@ -55,7 +55,7 @@ export async function makePrivateFile(file: string): Promise<void> {
 /** Creates a folder and its missing parents for the current user only. Throws the error of the file system. */
 export async function makePrivateFolder(folder: string): Promise<void> {
   if (await stat(folder).catch(() => undefined)) return;
-  // Step by step: Node's recursive mkdir() never returns below /proc.
+  // Step by step, because Node's recursive mkdir() never returns below /proc.
   await makePrivateFolder(dirname(folder));
   try {
     await mkdir(folder, { mode: FOLDER_MODE });

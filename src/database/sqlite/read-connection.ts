@@ -75,7 +75,7 @@ export class OwnConnection extends JsonReader {
   }
 }
 
-/** Maximum number of reads per statement: more would save little, and a slow one would delay more. */
+/** Maximum number of reads per statement, because more would save little, and a slow one would delay more. */
 const MAX_JOINED = 16;
 /** Number of statements whose joined forms are cached; clients choose filters and orders, which form separate statements. */
 const MAX_STATEMENTS = 500;
@@ -115,7 +115,7 @@ class JoinedReads {
   private async readAll(sql: string): Promise<void> {
     const pending = this.pending.get(sql) ?? [];
     while (pending.length > 0) {
-      // Powers of two: few statements stay prepared.
+      // Powers of two, so that few statements stay prepared.
       const reads = Math.min(MAX_JOINED, 2 ** Math.floor(Math.log2(pending.length)));
       await this.read(sql, pending.splice(0, reads));
     }

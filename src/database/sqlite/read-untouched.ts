@@ -2,8 +2,8 @@ import { access, realpath } from 'node:fs/promises';
 import { Connection } from './connection.js';
 
 /**
- * Runs work on a read-only connection and leaves no new files: such a connection creates the write-ahead log (`-wal`, `-shm`) but cannot
- * remove it when it closes.
+ * Runs work on a read-only connection and leaves no new files, because such a connection creates the write-ahead log (`-wal`, `-shm`) but
+ * cannot remove it when it closes.
  */
 export async function readUntouched<T>(
   file: string,

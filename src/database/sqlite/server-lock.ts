@@ -8,14 +8,14 @@ import { messageOf } from './availability/sqlite-errors.js';
 
 /** How long a server waits for its predecessor to exit, in milliseconds. */
 const SERVE_WAIT_MS = 3_000;
-/** How long others wait, in milliseconds: doctor opens the file briefly. */
+/** How long others wait, in milliseconds, because doctor opens the file briefly. */
 const COMMAND_WAIT_MS = 200;
 const BUSY = 'SQLITE_BUSY';
 
 /**
  * The lock that ensures that only one process serves an SQLite file. Node.js has no file locks, so this uses SQLite's locks on the empty
- * file `<file>-server`. The operating system releases them when the process exits. The file is never removed: otherwise two processes could
- * hold locks on the old and the new file.
+ * file `<file>-server`. The operating system releases them when the process exits. The file is never removed, because two processes could
+ * otherwise hold locks on the old and the new file.
  */
 export class ServerLock {
   /** Keeps the connections from being garbage collected, which would release their locks. */
@@ -62,7 +62,7 @@ export class ServerLock {
     const path = await pathFor(file);
     let connection: Connection | undefined;
     try {
-      // Does not open an existing file: closing any descriptor would drop this process's locks on it.
+      // Does not open an existing file, because closing any descriptor would drop this process's locks on it.
       await makePrivateFile(path);
       await copyOwner(file, path);
       connection = await Connection.open(path, 'write', { busyTimeoutMs: waitMs });

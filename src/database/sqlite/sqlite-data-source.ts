@@ -28,7 +28,7 @@ const logger = new Logger('Database');
  */
 export class SqliteDataSource extends Database {
   readonly dialect = SQLITE_DIALECT;
-  /** Undefined: a server locks a file next to the database (ServerLock). */
+  /** Undefined, because a server locks a file next to the database (ServerLock). */
   readonly instanceSession = undefined;
   /** Detects commits by this process or another. */
   readonly dataVersion: OwnWritesVersion | WalDataVersion;
@@ -87,10 +87,10 @@ export class SqliteDataSource extends Database {
       if (file !== undefined) this.files.refuseReplaced(file);
       throw error;
     }
-    // A commit is acknowledged only after it is on disk: the write-ahead log is synced at every commit.
+    // A commit is acknowledged only after it is on disk, because the write-ahead log is synced at every commit.
     await this.query('PRAGMA synchronous = FULL');
     await this.query(`PRAGMA busy_timeout = ${LOCK_TRY_MS}`);
-    // Deleted rows are overwritten: without it, the names of an erased client stay readable in the free space of the file.
+    // Overwrites deleted rows, because the names of an erased client would otherwise stay readable in the free space of the file.
     await this.query('PRAGMA secure_delete = ON');
     try {
       if (file !== undefined) await this.openFile(file);

@@ -13,7 +13,7 @@ import { unavailable } from '../unavailable.js';
 import { WalDataVersion } from './wal-data-version.js';
 import { LockWait, watchWriteLock } from './write-lock.js';
 
-/** Takes the write lock immediately: a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
+/** Takes the write lock immediately, because a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
 const BEGIN = 'BEGIN IMMEDIATE TRANSACTION';
 
 interface Effects {
@@ -203,8 +203,8 @@ export class SqliteWriter {
   }
 
   /**
-   * Whether a constraint has rolled the transaction back (`ON CONFLICT ROLLBACK`, `RAISE(ROLLBACK)`): later statements would be committed
-   * on their own.
+   * Whether a constraint has rolled the transaction back (`ON CONFLICT ROLLBACK`, `RAISE(ROLLBACK)`), after which later statements
+   * would be committed on their own.
    */
   private async hasRolledBack(error: unknown): Promise<boolean> {
     if (driverCodeOf(error) !== 'SQLITE_CONSTRAINT') return false;

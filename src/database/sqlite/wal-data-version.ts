@@ -24,8 +24,8 @@ interface Expected {
 /**
  * The data version of an SQLite file in WAL mode, read from the header of its WAL index (`-shm`), which every commit of every process
  * changes before it is acknowledged. SQLite's own `PRAGMA data_version` takes about 75 µs on the thread pool; this takes about 2 µs. There
- * is no version until a commit of this process has proven that the header changes. The index is never closed: closing any descriptor of a
- * file drops all POSIX locks of the process on it, including those of SQLite.
+ * is no version until a commit of this process has proven that the header changes. The index is never closed, because closing any
+ * descriptor of a file drops all POSIX locks of the process on it, including those of SQLite.
  */
 export class WalDataVersion extends DataVersion {
   private lastHeader = Buffer.alloc(HEADER_BYTES);
@@ -76,7 +76,7 @@ export class WalDataVersion extends DataVersion {
       await commit();
       this.prove();
     } finally {
-      // Count the commit before the expectation is dropped: the next one may be of another process.
+      // Count the commit before the expectation is dropped, because the next one may be of another process.
       this.refresh();
       this.expected = undefined;
     }
@@ -84,7 +84,7 @@ export class WalDataVersion extends DataVersion {
 
   /**
    * Runs a statement that takes the write lock itself and commits; if it returns no rows, it has changed nothing. Until it has ended, its
-   * commit cannot be told from one of another process, and the kinds that it does not invalidate have no version.
+   * commit cannot be distinguished from a commit of another process, so the kinds that it does not invalidate have no version.
    */
   async autocommitting<Row>(
     invalidates: readonly CachedKind[],

@@ -8,7 +8,7 @@ const LOCK_WAIT_MS = 5_000;
 
 /**
  * Waits for a write lock held by another process, until 5 s after it was first found held. From then on, each write is refused after one
- * attempt until the lock is free: otherwise queued writes would wait 5 s each, one after the other.
+ * attempt until the lock is free, because queued writes would otherwise wait 5 s each, one after the other.
  */
 export class LockWait {
   private since: number | undefined;
@@ -55,7 +55,7 @@ export function watchWriteLock(name = () => 'A transaction'): () => void {
   return () => {
     clearTimeout(timer);
     const total = Math.round(performance.now() - since);
-    // The total is compared too: while the event loop is blocked, the timer does not fire.
+    // The total time is checked as well, because the timer does not fire while the event loop is blocked.
     if (isLong || total >= LONG_LOCK_MS) logger.warn(`${name()} held the write lock for ${total} ms.`);
   };
 }

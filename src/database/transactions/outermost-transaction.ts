@@ -14,7 +14,7 @@ export interface TransactionHome {
   /** Finds the caller's transaction. */
   readonly context: AsyncContext<Transaction>;
   readonly isolation: IsolationLevel;
-  /** Whether transactions may be idle, as those of migrations. */
+  /** Whether transactions may be idle, as during migrations. */
   readonly allowsIdling: boolean;
   open(options: TransactionOptions): Promise<TransactionSession>;
 }

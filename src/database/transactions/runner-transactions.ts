@@ -27,7 +27,7 @@ export interface JoiningRunner extends QueryRunner {
  */
 export class RunnerTransactions {
   private readonly started: Transaction[] = [];
-  /** The caller's transaction at the time of the call, which the context may have lost since: nothing may run after its rollback. */
+  /** The caller's transaction at the time of the call, which the context may have lost since. Nothing may run after its rollback. */
   private readonly calledIn: Transaction | undefined;
 
   constructor(
@@ -126,7 +126,9 @@ export class RunnerTransactions {
     while (this.started.length > 0) await this.rollback();
   }
 
-  /** Waits for a turn in the transaction of the next statement, which may have ended in the meantime. Undefined outside of a transaction. */
+  /**
+   * Waits for a turn in the transaction of the next statement, which may have ended in the meantime. Undefined outside of a transaction.
+   */
   private async acquire(
     isRead = false,
   ): Promise<{ readonly transaction: Transaction; readonly release: Release } | undefined> {

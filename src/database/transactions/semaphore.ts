@@ -1,7 +1,7 @@
 import { TransientMap } from '../../core/transient-map.js';
 import { unavailable } from '../unavailable.js';
 
-/** Longest wait for a shared connection, in milliseconds. */
+/** Maximum wait for a shared connection, in milliseconds. */
 const WAIT_LIMIT_MS = 10_000;
 
 const TIMED_OUT =
@@ -23,8 +23,8 @@ export class Semaphore {
   private readonly waiters = new TransientMap<Waiter, true>();
 
   /**
-   * `refusal` is thrown after too long a wait: an owner does not finish, or waits for another turn itself. The wait is measured from
-   * `progressedAt`, a value of `performance.now()`, if that is later.
+   * `refusal` is thrown after too long a wait, which happens if an owner does not finish, or waits for another turn itself. The wait is
+   * measured from `progressedAt`, a value of `performance.now()`, if that is later.
    */
   constructor(
     readonly max = 1,

@@ -39,7 +39,7 @@ export class Transactions implements TransactionHome {
 
   /**
    * Runs writes in a transaction whose commit invalidates only these cached kinds. If any are given, the writes must change something. It
-   * is always a separate transaction: a caller that awaits it within another transaction deadlocks.
+   * is always a separate transaction, so a caller that awaits it within another transaction deadlocks.
    */
   commitChanging<T>(
     invalidates: readonly CachedKind[],
@@ -49,8 +49,9 @@ export class Transactions implements TransactionHome {
   }
 
   /**
-   * Runs writes of data that is never cached, such as counters and last uses, in a transaction that does not count as a change: otherwise
-   * they would invalidate all cached data every second. Repositories join it. A caller that awaits it within another transaction deadlocks.
+   * Runs writes of data that is never cached, such as counters and last uses, in a transaction that does not count as a change, because
+   * they would otherwise invalidate all cached data every second. Repositories join it. A caller that awaits it within another transaction
+   * deadlocks.
    */
   uncached<T>(writes: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.commitChanging([], (inside, manager) =>

@@ -15,7 +15,7 @@ import { type StartFacts, missingPage, startPage } from './start-page.js';
 /** The folders of files that pages load, except the Swagger UI's package. */
 const FOLDERS = ['docs/openapi/static', 'docs/pages/static'];
 
-/** Search engines can index only the pages: every other path needs a key. */
+/** Search engines can index only the pages, because every other path needs a key. */
 const ROBOTS = `User-agent: *
 Allow: /$
 Allow: /docs

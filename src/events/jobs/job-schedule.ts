@@ -1,10 +1,10 @@
 import { CLOCKS_DIFFER_MS } from '../../core/time/clock.js';
 import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
 
-/** Shortest and longest interval of a schedule, in milliseconds. */
+/** Minimum and maximum interval of a schedule, in milliseconds. */
 const MIN_MS = 1_000;
 const MAX_MS = 366 * DAY_MS;
-/** Longest time between retries of a failing job, in milliseconds. */
+/** Maximum time between retries of a failing job, in milliseconds. */
 const MAX_RETRY_MS = 15 * MINUTE_MS;
 
 const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;

@@ -13,9 +13,9 @@ import { Leases } from './leases.js';
 import { type ProviderMethod, providerMethods } from './provider-methods.js';
 
 /**
- * Runs the background jobs declared by `@Job()`, each in one process at a time among all that use the database. Several missed runs are
- * made up by one. A new job is first due one interval after the start. Nothing runs automatically before `start()`, which main calls: the
- * command line starts no jobs, and tests run those that they need.
+ * Runs the background jobs declared by `@Job()`, each in one process at a time among all that use the database. One run replaces several
+ * missed ones. A new job is first due one interval after the start. No job runs automatically before `start()`, which only main calls. The
+ * command line starts no jobs, and tests run the jobs that they need.
  */
 @Injectable()
 export class Jobs implements OnApplicationBootstrap {
@@ -63,7 +63,7 @@ export class Jobs implements OnApplicationBootstrap {
     if (this.jobs.size > 0) this.loop.start();
   }
 
-  /** Runs the due jobs and waits for them. Never rejects: failures are logged. */
+  /** Runs the due jobs and waits for them. Never rejects, because failures are logged. */
   async runDue(): Promise<void> {
     await this.loop.run();
   }

@@ -21,7 +21,7 @@ const FIRST_RETRY_MS = 1_000;
 const MAX_FAILURES = 20;
 /** Number of consecutive failures after which a listener is paused. */
 const MAX_CONSECUTIVE = 5;
-/** First and longest pause, in milliseconds; it doubles in between. */
+/** First and maximum pause, in milliseconds; it doubles in between. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 /** Minimum time between two log lines about one listener, in milliseconds. */
@@ -122,7 +122,7 @@ export class DurableListener implements BackgroundWork {
         }),
       );
     } catch (error) {
-      // Aborted by a stop or the loss of the lease, not by the listener: it will be delivered again.
+      // Aborted by a stop or the loss of the lease, not by the listener, so it will be delivered again.
       if (!signal.aborted) this.fail(row, error);
       return false;
     }

@@ -9,7 +9,7 @@ import { AT_ONCE, OutboxEvent } from './outbox-event.entity.js';
 /** How long an unhandled event is kept, in milliseconds. */
 const RETENTION_MS = 90 * DAY_MS;
 const MAX_ERROR_LENGTH = 500;
-/** Longest delay of a retry, in milliseconds. */
+/** Maximum delay of a retry, in milliseconds. */
 export const MAX_RETRY_MS = HOUR_MS;
 
 /** A failed delivery. */
@@ -58,7 +58,7 @@ export class OutboxStore {
 
   /**
    * The first deliverable events of a listener, oldest first, without events of keys that are in progress or whose earlier event waits for
-   * a retry. An event that is due later than any retry can be does not have to wait: the clock was set back.
+   * a retry. An event that is due later than any retry can be does not have to wait, because the clock must have been set back.
    */
   next(listener: string, limit: number, inProgress: readonly string[] = []): Promise<OutboxEvent[]> {
     const now = this.clock.now();

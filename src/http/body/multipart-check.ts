@@ -18,7 +18,7 @@ const CONTENT_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?:${PARAMETER})*[ \t]*$`);
 const CHARSET = /^(?:utf-?8|(?:us-)?ascii|iso-8859-1|latin1|utf-16le)$/i;
 /** An extended value (RFC 8187 section 3.2.1), such as that of `filename*`. */
 const EXTENDED = /^(?:utf-8|iso-8859-1)'[^']*'(?:%[\da-f]{2}|[\w!#$&+.^`|~-])+$/i;
-/** A file name that multer treats as missing: it uses the last segment of a path. */
+/** A file name that multer treats as missing, because it uses the last segment of a path. */
 const NAMELESS = /(?:^|[\\/])\.{0,2}$/;
 const PROTOTYPE = /(?:^|\[)__proto__(?:$|[[\]])/;
 
@@ -31,7 +31,7 @@ type Content = (piece: Buffer, isLast: boolean) => void;
 
 /**
  * Checks a multipart/form-data body while an interceptor for files reads it. Multer and its parser, busboy, silently skip content that they
- * do not understand. Content that would not reach the handler is therefore an error: the body's stream fails with it. Throws
+ * do not understand. Content that would not reach the handler is therefore an error, with which the body's stream fails. Throws
  * malformed_request for a `Content-Type` without exactly one boundary, and rewrites a valid one in the form that multer parses.
  */
 export function checkMultipart(request: Request, { acceptsText }: { readonly acceptsText: boolean }): void {

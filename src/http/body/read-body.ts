@@ -78,7 +78,7 @@ function codingOf({ headers }: Request): string {
 
 /**
  * Limits a body: beyond `limit` bytes its stream fails with payload_too_large. Sends 100 Continue if the client waits for it. Throws
- * payload_too_large if the announced length exceeds the limit, and any error that the body already has: it is malformed, or its client is
+ * payload_too_large if the announced length exceeds the limit, and any earlier error of the body, which is malformed or whose client is
  * gone.
  */
 function openBody(request: Request, response: Response, limit: number): void {

@@ -71,7 +71,7 @@ class CachedGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const { method, originalUrl } = context.getArgByIndex<Request>(0);
     if (method !== 'GET') return true;
-    // Read once: versions from just before the handler's read are also valid for its result.
+    // Read once, because versions from just before the handler's read are also valid for its result.
     const versions = this.cache.versionsFor(originalUrl);
     return versions instanceof Promise
       ? versions.then((known) => this.respond(context, known))

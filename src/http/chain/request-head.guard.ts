@@ -53,7 +53,7 @@ function refuseIgnored(
     });
   }
   const ifMatch = headers['if-match'];
-  // `*` needs no tag (RFC 9110 section 13.1.1): a missing resource returns 404, unless a PUT creates it.
+  // `*` needs no tag (RFC 9110 section 13.1.1), because a missing resource returns 404, unless a PUT creates it.
   const holds =
     (ifMatch === undefined || (ifMatch === '*' && method !== 'PUT')) &&
     (method === 'POST' || headers['if-none-match'] === undefined);

@@ -12,9 +12,9 @@ import { type RegisteredRoute, routesOf, versionOf } from '../operations/registe
 const GUARDED_SEGMENTS = ['v1', 'account', 'admin'];
 
 /**
- * Handles requests that no route matches (404, 405, invalid percent-encoding). It runs the guards of the chain, which Nest does not for
- * such requests: they count toward the quota, and the response has its headers. They require a key below the guarded segments, any version
- * prefix, and the first segment of any operation that requires one. Elsewhere, without a key, they count for their address.
+ * Handles requests that no route matches (404, 405, invalid percent-encoding). It runs the guards of the chain, which Nest does not run for
+ * such requests, so they count toward the quota, and the response has its headers. They require a key below the guarded segments, any
+ * version prefix, and the first segment of any operation that requires one. Elsewhere, without a key, they count for their address.
  */
 @Injectable()
 export class UnmatchedRoutes implements OnModuleInit {

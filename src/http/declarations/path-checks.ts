@@ -23,7 +23,7 @@ const UNKNOWN: ReadonlySet<unknown> = new Set([Object, Function, Array]);
 
 const logger = new Logger('Start');
 
-/** Checks that no route hides a later one: Express uses the first that matches. */
+/** Checks that no route hides a later one, because Express uses the first that matches. */
 export function checkHidden(routes: readonly RegisteredRoute[], discovery: DiscoveryService): void {
   // Nest gives the registered function the handler's name.
   const operations = new Map(operationsOf(discovery).map((one) => [one.name, one]));

@@ -43,7 +43,7 @@ export class DeprecationService {
     this.calls = metrics.counter(
       'petstore_deprecated_requests_total',
       'Calls to deprecated operations. `petstore usage list --deprecated` lists the clients that make them.',
-      // No client label: there may be a hundred thousand clients.
+      // There is no client label, because there may be a hundred thousand clients.
       ['method', 'route'],
     );
     this.sunsets = metrics.gauge(
@@ -66,7 +66,7 @@ export class DeprecationService {
     return {
       Deprecation: `@${Math.floor(deprecation.since / 1000)}`,
       Sunset: new Date(effectiveSunset(deprecation, this.settings)).toUTCString(),
-      // Nothing has set a Link yet: this is the first guard.
+      // Nothing has set a Link yet, because this is the first guard.
       Link: `<${page}>; rel="deprecation"; type="text/html"`,
     };
   }

@@ -8,8 +8,8 @@ interface StoredRow {
 }
 
 /**
- * Removes double quotes from stored keys. If a key also exists without quotes, the later response is kept: retries come soon, and a retry
- * of the earlier request is refused or gets this response, so nothing runs twice.
+ * Removes double quotes from stored keys. If a key also exists without quotes, the later response is kept, because retries come soon, and a
+ * retry of the earlier request is refused or gets this response, so nothing runs twice.
  */
 export class ParsedIdempotencyKeys1795500000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -58,8 +58,8 @@ export function mayReadBody({ kind, factory, isAdded }: HandlerParameter): boole
 }
 
 /**
- * Runs `wrapper` instead of a handler, with the request and a function that runs the handler. Nest passes arguments by index: the request
- * is an added parameter after the declared ones, which the handler does not receive.
+ * Runs `wrapper` instead of a handler, with the request and a function that runs the handler. Nest passes arguments by index, so the
+ * request is added as a parameter after the declared ones. The handler does not receive it.
  */
 export function wrapHandler(
   prototype: object,

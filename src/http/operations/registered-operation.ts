@@ -36,7 +36,7 @@ export const OPERATIONS = new HandlerMetadata<RegisteredOperation>(([handler, ta
   };
 });
 
-/** The operations of all controllers, without duplicates: a controller may be in several modules. */
+/** The operations of all controllers, without duplicates, because a controller may be in several modules. */
 export function operationsOf(discovery: DiscoveryService): RegisteredOperation[] {
   const scanner = new MetadataScanner();
   const controllers = new Set(discovery.getControllers().map(({ metatype }) => metatype as Type));

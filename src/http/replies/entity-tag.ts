@@ -5,7 +5,7 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 
 /** The strong entity tag of a representation (RFC 9110 section 8.8.3): 128 bits of SHA-1 of its bytes and `Link`. */
 export function entityTag(body: string, link = ''): string {
-  // JSON.stringify() adds the quotes and creates a flat string: concatenation would triple the memory of a cached tag.
+  // JSON.stringify() adds the quotes and creates a flat string, because concatenation would triple the memory of a cached tag.
   return JSON.stringify(hash('sha1', `${link}\n${body}`, 'base64url').slice(0, 22));
 }
 

@@ -38,7 +38,7 @@ export function represent(response: Response, body: unknown, operation?: Registe
   return textOf(body, dto, operation);
 }
 
-/** A relative reference (RFC 9110 section 10.2.2): the service does not know the host name that the client used. */
+/** A relative reference (RFC 9110 section 10.2.2), because the service does not know the host name that the client used. */
 function locate(locationOf: (sendOf: never) => string, body: unknown, response: Response): void {
   const sendOf: unknown = body instanceof JsonText ? body.toJSON() : body;
   response.setHeader('Location', publicPrefixOf(response.req) + locationOf(sendOf as never));
@@ -94,7 +94,7 @@ function lacksOf(operation: RegisteredOperation | undefined): Lacks {
   return lacks;
 }
 
-/** Whether a result matches a DTO: an object that has all required members and at least one declared member, or some of them. */
+/** Whether a result matches a DTO: an object with all required members and at least one declared member, or an array of such objects. */
 export function isOf(dto: Type, result: unknown): boolean {
   if (Array.isArray(result)) return result.every((one) => isOf(dto, one));
   return (
@@ -120,7 +120,7 @@ function isStreamed(body: unknown): boolean {
   );
 }
 
-/** Throws for a stream of objects if a DTO is declared: Nest would write each object unreduced. */
+/** Throws for a stream of objects if a DTO is declared, because Nest would write each object unreduced. */
 function streamed(body: unknown, operation: RegisteredOperation | undefined): unknown {
   const isOfObjects = body instanceof StreamableFile && body.getHeaders().type === 'application/x-ndjson';
   const dto = operation?.response?.dto;
@@ -173,7 +173,7 @@ export function refuseExactly({ response: prototype }: { readonly response: Resp
       body === undefined ? body : textOf(body, operation?.response?.dto, operation).text,
     );
   };
-  // Without JSONP: only JSON is documented.
+  // Without JSONP, because only JSON is documented.
   prototype.jsonp = prototype.json;
   prototype.send = function writeText(this: Response, body: unknown): Response {
     if (typeof body !== 'string') return send.call(this, body);

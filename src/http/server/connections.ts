@@ -38,7 +38,7 @@ const SWEEP_MS = 1_000;
  * together are not checked together.
  */
 const MAX_UNCHECKED_MS = 60_000;
-/** Maximum number of event streams checked per second, or a twentieth of all connections if that is more: many may be due together. */
+/** Maximum number of event streams checked per second, or a twentieth of all connections if that is more. Many may be due at once. */
 const MAX_CHECKED = 100;
 /** Approximate memory of a request's and response's objects, in bytes. */
 const MESSAGES_BYTES = 4_096;
@@ -59,7 +59,7 @@ interface Connection {
   isHeld: boolean;
   /** Bytes read beyond the head of the waiting request. */
   rest: Buffer | undefined;
-  /** Whether Node's time limit for the waiting request has passed; it is granted again. */
+  /** Whether Node's time limit for the waiting request has passed, in which case it starts again. */
   isLate: boolean;
   /** Called once all arrived requests have their responses. While it is set, nothing more is read from the connection. */
   last: (() => void) | undefined;
@@ -161,7 +161,7 @@ export class Connections {
       if (current && isEventStream(current)) endEventStream(current);
   }
 
-  /** Whether no connection carries HTTP any more; upgraded ones do not. */
+  /** Whether all connections are closed, except upgraded connections, which no longer carry HTTP. */
   get areClosed(): boolean {
     return this.connections.size === 0;
   }
@@ -230,7 +230,7 @@ export class Connections {
     setTimeout(check, this.settings.requestTimeoutMs).unref();
   }
 
-  /** Refuses after the responses to all arrived requests. Nothing more is read: a waiting request without its body is dropped. */
+  /** Refuses after the responses to all arrived requests. Nothing more is read, so a waiting request without its body is dropped. */
   refuseInTurn(socket: Socket, row: ErrorRow, headers = {}): void {
     const connection = this.connections.get(socket);
     const [last] = connection?.waiting.at(-1) ?? [];
@@ -278,7 +278,7 @@ export class Connections {
       connection.isHeld = true;
       hold(socket);
     } else if (hasUnreadBody(request)) {
-      // Only after the parser has processed the bytes after the head: if it rejects them, there is no request.
+      // Only after the parser has processed the bytes after the head, because if it rejects them, there is no request.
       connection.waiting.push([request, response]);
       process.nextTick(() => this.next(connection, socket));
     } else {

@@ -17,7 +17,7 @@ export class EventLoopLag {
   private isUnderWay = false;
   private latest = 0;
 
-  /** `boundMs`: the longest tolerated lag, in milliseconds. */
+  /** `boundMs`: the maximum tolerated lag, in milliseconds. */
   constructor(private readonly boundMs: number) {
     this.channel.port2.on('message', () => {
       this.latest = performance.now() - this.sentAt;

@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 const PAUSED = 21;
 /** In a turn of the event loop up to this long, in milliseconds, hardly any bytes can arrive unnoticed. */
 const SHORT_TURN_MS = 10;
-/** How many turns to wait for a short one: an overloaded service may have none. */
+/** How many turns to wait for a short one, because an overloaded service may have none. */
 const MAX_TURNS = 50;
 
 /** The used members of Node's parser for a connection. */
@@ -46,8 +46,8 @@ function pauseAgain(this: Socket): void {
 }
 
 /**
- * Makes Node's parser stop after the head of a request if `waits()` then returns true: one read may have brought thousands more requests.
- * The bytes beyond the head are in the `clientError` that this causes (see `restOf()`).
+ * Makes Node's parser stop after the head of a request if `waits()` then returns true, because one read may have brought thousands more
+ * requests. The bytes beyond the head are in the `clientError` that this causes (see `restOf()`).
  */
 export function stopAfterHead(socket: Socket, waits: () => boolean): void {
   const parser = parserOf(socket);
@@ -80,7 +80,7 @@ export function isReadingMessage(socket: Socket): boolean {
 
 /**
  * Waits until the event loop has read the data that has arrived on all connections. After a pause of the process or a long task, timers run
- * first: closing the connection of a request that arrived in time would reset it. Long turns are not trusted either.
+ * first, and would reset the connection of a request that arrived in time. Long turns are not trusted either.
  */
 export async function afterReading(): Promise<void> {
   let startedAt: number;

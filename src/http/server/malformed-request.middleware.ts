@@ -55,7 +55,7 @@ function headerError({ headers, httpVersion, rawHeaders }: IncomingMessage): str
   return repeatedField(rawHeaders);
 }
 
-/** Finds a repeated field in `rawHeaders`: Node drops it from `headers`. Lengths are compared first, which is cheap. */
+/** Finds a repeated field in `rawHeaders`, because Node drops it from `headers`. Lengths are compared first, which is cheap. */
 function repeatedField(rawHeaders: readonly string[]): string | undefined {
   let [hosts, authorizations, types] = [0, 0, 0];
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -33,9 +33,9 @@ export class ParserRefusals {
   ) {}
 
   /**
-   * Responds with this error to the request in progress, whose body is malformed or late, and ends the connection. Node does not notify the
-   * body's reader after the response: without an error, a handler that writes it to a file would wait forever. Before the guards have run,
-   * there are no rate-limit headers yet; then the body fails, and the chain responds.
+   * Responds with this error to the request in progress, whose body is malformed or late, and ends the connection. The body fails as well,
+   * because Node does not notify its reader after the response, and a handler that writes it to a file would wait forever. Before the
+   * guards have run, there are no rate-limit headers yet. Then only the body fails, and the chain responds.
    */
   refuseInPlace(response: ServerResponse, row: ErrorRow): void {
     const { req } = response;

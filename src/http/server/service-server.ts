@@ -30,7 +30,7 @@ export interface ReportingRequest extends IncomingMessage {
   whenWhole: (() => void) | undefined;
 }
 
-/** Creates an Express application's server, whose messages have Express's prototypes: setting these costs 30 µs per request. */
+/** Creates an Express application's server, whose messages have Express's prototypes, because setting these costs 30 µs per request. */
 export function serverOf(application: Application & ExpressPrototypes, httpsOptions?: ServerOptions): Server {
   const options = {
     ...messagesOf(application),
@@ -54,7 +54,7 @@ function messagesOf(application: ExpressPrototypes): ServiceMessages {
   if (known) return known;
   class ServiceRequest extends IncomingMessage {
     whenWhole: (() => void) | undefined = undefined;
-    // Properties that the service and Express set on every request. Declared up front, they make reading one animal at random 1.08 × as
+    // The service and Express set these properties on every request. Declaring them here makes requests for single random animals 1.08 × as
     // fast.
     override traceIds = undefined;
     override clientAddress = undefined;
@@ -118,11 +118,11 @@ function messagesOf(application: ExpressPrototypes): ServiceMessages {
  * How long a connection stays open after the last received bytes if a response was sent before the whole body had arrived, in milliseconds.
  */
 const LINGER_MS = 1_000;
-/** Maximum of that, in milliseconds. */
+/** Maximum of this time, in milliseconds. */
 const MAX_LINGER_MS = 10_000;
-/** How many bytes are read and discarded until then: some clients read no response before they have sent the whole body. */
+/** How many bytes are read and discarded until then, because some clients read no response before they have sent the whole body. */
 const MAX_DISCARDED = 6 * 1_024 * 1_024;
-/** Maximum per second on all connections together, in bytes. */
+/** Maximum number of discarded bytes per second on all connections together. */
 const MAX_DISCARDED_PER_SECOND = 256 * 1_024 * 1_024;
 
 /** Whether part of the announced body has not arrived yet. */

@@ -29,7 +29,7 @@ function checkRequestNames(type: Type): void {
     );
 }
 
-/** Checks that the class of nested objects is known: class-validator has no rules for others, and refuses all of their fields. */
+/** Checks that the class of nested objects is known, because class-validator has no rules for others, and refuses all of their fields. */
 function checkNestedFields(type: Type): void {
   for (const field of nestedFieldsOf(type)) {
     if (isInstantiated(type, field)) continue;
@@ -56,7 +56,7 @@ export function checkResponseNames(type: Type, seen = new Set<unknown>()): void 
   for (const nested of classesIn(type)) checkResponseNames(nested, seen);
 }
 
-/** Checks that no field in the body of a PATCH has a default: a request that omits the field would set it. */
+/** Checks that no field in the body of a PATCH has a default, because a request that omits the field would set it. */
 export function checkPatch(type: Type): void {
   const field = isMergePatch(type) ? undefined : defaultedFieldOf(type);
   if (field !== undefined)

@@ -45,7 +45,7 @@ export function nestedIn(type: Type): unknown[] {
   return found;
 }
 
-/** Whether a transformation, which may be that of a field, produces a property's value. */
+/** Whether a transformation, such as a field's, produces a property's value. */
 export function isTransformed(type: object, property: string): boolean {
   return isDeclared('_transformMetadatas', type, property);
 }

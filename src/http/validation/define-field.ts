@@ -148,7 +148,7 @@ export function defineField<Sent, Value>(
 
   const field = new Field(kind as FieldKind<unknown>, nullable, fallback);
   const read = ({ value, obj, options: how }: TransformFnParams): unknown =>
-    // An instance already has converted values: a second ValidationPipe receives it.
+    // A second ValidationPipe receives an instance, whose values are already converted.
     isPlainObject(obj as object) ? field.read(value, sentAs(how)) : value;
   FIELDS.set(read, field);
   const isRead = (value: unknown): value is Value =>
@@ -238,8 +238,8 @@ function defaultError<Value>(kind: FieldKind<Value>, fallback: unknown): string 
 }
 
 /**
- * A rule of a property: if `holds` returns false, its code and text are in the `details` of a 400. Rules of a property should not overlap:
- * return true for a value that another rule rejects, so that each error is reported once.
+ * A rule of a property: if `holds` returns false, its code and text are in the `details` of a 400. Return true for a value that another
+ * rule of the property rejects, so that each error is reported once.
  */
 export function Rule(
   code: string,

@@ -309,7 +309,7 @@ const AN_INSTANT = '2026-11-20T12:00:00.000Z';
 
 /** A timestamp as ISO 8601 text in UTC; the property is that text with milliseconds, so that texts sort by time. */
 export function Instant(options: FieldOptions<string> = {}): PropertyDecorator {
-  // Swagger UI sends examples of optional parameters: a list would be empty.
+  // Swagger UI sends the examples of optional parameters. With an example, this filter would make most lists empty.
   const example = options.optional ? {} : { example: AN_INSTANT };
   return defineField(
     {

@@ -21,7 +21,7 @@ interface DocumentedField {
 const BUILT_IN: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Date, Object, Array]);
 
 /**
- * The class of a JSON merge patch (RFC 7396) of a resource, by the class of the body that creates it:
+ * The class of a JSON merge patch (RFC 7396) of a resource, derived from the class of the body that creates it:
  *
  * export class ToyPatch extends MergePatch(NewToy) {}
  *
@@ -60,7 +60,7 @@ function declareField(resource: Type, patch: Type, property: string): void {
     )(patch.prototype as object, property);
 }
 
-/** Reduces a patch to the fields that were sent: initializers and defaults belong to the resource. */
+/** Reduces a patch to the fields that were sent, because initializers and defaults belong to the resource. */
 export function sentFields(patch: object, body: object): object {
   for (const field of Object.keys(patch))
     if (!Object.hasOwn(body, field)) Reflect.deleteProperty(patch, field);

@@ -64,7 +64,7 @@ export class ValidationPipe implements PipeTransform {
   /** Throws InvalidArgument, or malformed_json if the body is empty but required. */
   transform(value: unknown, metadata: ArgumentMetadata): unknown {
     const { type, metatype } = metadata;
-    // Nothing has read the body: this is BodyGuard's error.
+    // The body was not read, so this is the error of BodyGuard.
     if (type === 'body' && value instanceof ApiError) throw value;
     if (!metatype || !isDto(metatype) || type === 'custom') return this.ofOtherClass(value, metadata);
     const isObject = typeof value === 'object' && value !== null;
@@ -143,7 +143,7 @@ export class ValidationPipe implements PipeTransform {
   }
 }
 
-/** Whether a body is a form: multer, which Nest's interceptors for files use, creates it without a prototype. */
+/** Whether a body is a form, which multer, used by Nest's interceptors for files, creates without a prototype. */
 function isForm(body: object): boolean {
   return Object.getPrototypeOf(body) === null;
 }

@@ -1,7 +1,7 @@
 import { holdsApiKey } from '../../auth/api-key.format.js';
 import { Rule } from './define-field.js';
 
-/** Rejects text that contains an API key: names and labels are displayed and logged, and a key must never be. */
+/** Rejects text that contains an API key, because names and labels are displayed and logged, which keys must never be. */
 export function WithoutApiKey(): PropertyDecorator {
   return Rule(
     'holds_api_key',

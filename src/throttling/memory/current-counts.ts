@@ -56,7 +56,7 @@ interface ClientCount {
   day: number | undefined;
 }
 
-/** Counts of clients. Minute and day share an object: with a million clients, most of the time is spent finding it in memory. */
+/** Counts of clients. Minute and day share an object, because with a million clients, most of the time is spent finding it in memory. */
 export class ClientCounts {
   readonly windows = { minute: new CurrentWindow(MINUTE_MS), day: new CurrentWindow(DAY_MS) };
   private minuteNumber = 0;

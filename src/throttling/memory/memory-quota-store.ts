@@ -66,7 +66,7 @@ export class MemoryQuotaStore extends QuotaStore {
     for (const { keyId, state } of bans) this.refused.set(keyId, clampLength(state, now, this.rules), now);
   }
 
-  /** The time of a request that waited for the journal: a window may have ended in the meantime. */
+  /** The time of a request that waited for the journal, because a window may have ended in the meantime. */
   private async afterWait(loading: Promise<void>, now: number): Promise<number> {
     const startedAt = this.clock.steady();
     await loading;

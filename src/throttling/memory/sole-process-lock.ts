@@ -17,7 +17,7 @@ const OTHER_REDIS_MS = 8_000;
 const START_CHECK_MS = 250;
 /** Interval between two checks of a running process, in milliseconds. */
 const PERIOD_MS = 1_000;
-/** Number of consecutive failed claims before the reason is logged: a server may keep a lost session of this process for 25 s. */
+/** Number of consecutive failed claims before the reason is logged, because a server may keep a lost session of this process for 25 s. */
 const LOG_AFTER = 30;
 
 /**
@@ -61,7 +61,9 @@ export class SoleProcessLock implements OnApplicationShutdown {
     return this.settings.redisUrl === null ? 'alone' : 'among others';
   }
 
-  /** Reports the name of the counts only if others report no other: two processes that start at the same time must see each other. */
+  /**
+   * Reports the name of the counts only if others report no other, because two processes that start at the same time must see each other.
+   */
   private async sharesRedis(server: SideSession): Promise<boolean> {
     const name = this.quotas.countsIn;
     if (name === undefined) return true;

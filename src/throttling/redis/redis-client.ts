@@ -18,7 +18,7 @@ interface Limits {
   readonly commandTimeout?: number;
 }
 
-/** Longest pause between two attempts to connect, in milliseconds. */
+/** Maximum pause between two attempts to connect, in milliseconds. */
 const RETRY_MS = 1_000;
 
 /** Random, so that instances do not reconnect at the same time. */
@@ -152,8 +152,8 @@ function clusterOptions(options: RedisOptions & Limits): ClusterOptions {
 }
 
 /**
- * While a slot is being moved, ioredis sends ASKING to its new node and does not handle the failure: the unhandled rejection would end the
- * process. The command after it fails as well, and has a handler. test/processes/redis-hangs.spec.ts would detect a change.
+ * While a slot is being moved, ioredis sends ASKING to its new node and does not handle the failure, so the unhandled rejection would end
+ * the process. The command after it fails as well, and has a handler. test/processes/redis-hangs.spec.ts would detect a change.
  */
 function handleAsking(node: Redis): void {
   const asking = node.asking.bind(node);

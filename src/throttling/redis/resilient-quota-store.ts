@@ -23,7 +23,7 @@ interface RedisSettings {
 }
 
 /**
- * Counts in Redis and, during an outage, in this process: each instance then admits at most the limit divided by the last known number of
+ * Counts in Redis and, during an outage, in this process. Each instance then admits at most the limit divided by the last known number of
  * instances. No request fails or waits because Redis is unavailable. The two counts are separate. Local counts remain until their window
  * ends, so that a flapping Redis does not reset them. Admitted requests also go to the journal, which sums the days of all instances.
  */
@@ -104,7 +104,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
     return this.decideAlone(op, request, now + Math.floor(this.clock.steady() - startedAt));
   }
 
-  /** A refusal by a share of the limit is not a strike: the key is omitted unless it is banned. */
+  /** A refusal by a share of the limit is not a strike, so the key is omitted unless it is banned. */
   private async decideAlone(op: 'take' | 'peek', request: QuotaRequest, now: number): Promise<QuotaVerdict> {
     const { instances } = this.link;
     const windows = request.windows.map((window) => ({

@@ -30,7 +30,9 @@ export async function subscribe(
   );
 }
 
-/** The events of an endpoint's waiting messages. Millions may wait, so they are read in batches: each statement has a time limit. */
+/**
+ * The events of an endpoint's waiting messages. Millions may wait, so they are read in batches, because each statement has a time limit.
+ */
 export async function waitingEventsOf(endpointId: string, manager: EntityManager): Promise<string[]> {
   const { driver } = manager.connection;
   const events = new Set<string>();

@@ -149,7 +149,7 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Changes an endpoint; has no effect if nothing changes. When enabled again, it continues with the message that failed. Throws
+   * Changes an endpoint; has no effect if nothing changes. When enabled again, it continues with its first waiting message. Throws
    * webhook_endpoint_not_found, event_scope_not_held, validation_failed, and webhook_endpoint_locked for an owner who enables or moves an
    * endpoint that an operator has disabled, or moves another endpoint to its URL.
    */
@@ -191,7 +191,7 @@ export class WebhookEndpointsService {
 
   /**
    * Deletes an endpoint with its log and waiting messages; returns its last state. Throws webhook_endpoint_not_found, and
-   * webhook_endpoint_locked for an owner if an operator has disabled it: otherwise the owner could create a new one with its URL.
+   * webhook_endpoint_locked for an owner if an operator has disabled it, because the owner could otherwise create a new one with its URL.
    */
   async delete(id: string, by: Requester): Promise<WebhookEndpointDto> {
     const deletable = async (manager?: EntityManager): Promise<SubscribedEndpoint> => {

@@ -1,5 +1,5 @@
 // @ts-check
-// Sends requests to /admin, or to /account for a key holder. These APIs are public: the page can do nothing that a script
+// Sends requests to /admin, or to /account for a key holder. These APIs are public, so the page can do nothing that a script
 // could not do.
 import { pauseFor } from './patience.js';
 import { endSession, keyOfTab } from './session.js';

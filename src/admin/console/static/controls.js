@@ -15,7 +15,7 @@ export const GRACES = [
  * A button. Clicks while `work` is running are ignored; a refusal is shown as a message.
  * @param {string} text
  * @param {(event: MouseEvent) => unknown} work
- * @param {string} [classes] its classes, behind dots
+ * @param {string} [classes] its classes, each after a dot
  * @param {import('./elements.js').Attributes} [attributes]
  */
 export function button(text, work, classes = '.quiet', attributes = {}) {

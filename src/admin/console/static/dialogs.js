@@ -139,7 +139,7 @@ export async function confirm({
     }
   }
 
-  // The session ended while the dialog was open: its request can no longer be sent.
+  // The session ended while the dialog was open, so its request can no longer be sent.
   const ended = () => dialog.close();
   addEventListener('petstore:session', ended);
   const first = form.querySelector('input:not([name=force]), select');

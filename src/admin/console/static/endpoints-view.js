@@ -1,5 +1,5 @@
 // @ts-check
-// Webhook endpoints, of one client or of all, with their states.
+// The webhook endpoints of one or all clients, with their states.
 import { isHolder } from './admin-api.js';
 import { createEndpoint } from './changes.js';
 import { Filters } from './address.js';

@@ -2,9 +2,9 @@
 // Pauses in the polling of all views: as long as the service requests, and increasing while it is unavailable. Without them, polling would
 // use up the quota or get the key banned.
 
-/** First and longest pause while the service is unavailable, in milliseconds. */
+/** First and maximum pause while the service is unavailable, in milliseconds. */
 const AWAY_MS = { first: 2_000, longest: 30_000 };
-/** The longest pause that a response can request, in milliseconds: the longest ban. */
+/** Maximum pause that a response can request, in milliseconds: the length of the longest ban. */
 const LONGEST_MS = 86_400_000;
 /** Minimum time between two attempts of the operator during a pause, in milliseconds: for a pause due to a quota, and for any other. */
 const TRY_MS = { quota: 30_000, other: 2_000 };

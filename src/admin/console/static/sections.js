@@ -107,7 +107,7 @@ export function tableOf(titles, body) {
 export class Table {
   #shown = '';
 
-  /** @param {string} label @param {readonly string[]} titles @param {string} none the text shown if there are no rows @param {string} [classes] its classes, behind dots */
+  /** @param {string} label @param {readonly string[]} titles @param {string} none the text shown if there are no rows @param {string} [classes] its classes, each after a dot */
   constructor(label, titles, none = '', classes = '') {
     this.titles = titles;
     this.none = none;

@@ -1,5 +1,5 @@
 // @ts-check
-// The key, stored only in this tab: sessionStorage is deleted when the tab is closed, and browsers never send it.
+// The key, stored only in this tab, because sessionStorage is deleted when the tab is closed, and browsers never send it.
 
 const NAME = 'petstore-console-key';
 

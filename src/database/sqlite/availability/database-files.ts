@@ -34,8 +34,9 @@ export class DatabaseFiles {
   }
 
   /**
-   * Call it after SQLite has read the file: with a write-ahead log, it then holds a lock that prevents a restore. Throws UnusableDatabase
-   * if another file got its name in the meantime: SQLite has the old file open, and would read the new file's log as part of it.
+   * Call it after SQLite has read the file, because SQLite then holds a lock that prevents a restore if the file has a write-ahead log.
+   * Throws UnusableDatabase if another file got its name in the meantime, because SQLite has the old file open, and would read the new
+   * file's log as part of it.
    */
   refuseReplaced(file: string): void {
     if (this.before && !isSame(this.before, statsOf(file)))

@@ -8,7 +8,7 @@ import { LOCKED, NOT_WRITTEN, STATES, type State, damaged, messageOf, refinedCod
 const DAMAGE = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
 /** Error codes of statements on files that were removed, replaced or truncated. */
 const FILE_ERRORS = new Set(['SQLITE_IOERR', 'SQLITE_CANTOPEN', ...DAMAGE]);
-/** On a bad disk, some pages are readable and others are not: reads count as recovered after this time without a failed one. */
+/** On a bad disk, some pages are readable and others are not, so reads count as recovered after this time without a failed one. */
 const QUIET_MS = 10_000;
 /** Minimum wait after which the lock counts as held by another process, in milliseconds; shorter waits were ended by the caller. */
 const LOCKED_MS = 1_000;
@@ -27,8 +27,8 @@ export class SqliteAvailability extends WriteAvailability {
   readonly lock: Outage<true>;
   private readonly reads: Outage<Failure>;
   /**
-   * Damage is permanent, even if later reads succeed: other damaged pages are found only when they are read. The next start checks the
-   * file.
+   * Damage is permanent, even if later reads succeed, because other damaged pages are found only when they are read. The next start checks
+   * the file.
    */
   private readonly damage: Outage<ApiError>;
 

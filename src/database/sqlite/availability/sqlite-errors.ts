@@ -130,7 +130,7 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' && /^(?:SQLITE_|E[A-Z])/.test(code) ? code : codeOf(error.cause);
 }
 
-/** A disk with less free space, in bytes, counts as full: the next writes would fill it. */
+/** A disk with less free space, in bytes, counts as full, because the next writes would fill it. */
 export const MIN_FREE_BYTES = 1_048_576;
 
 /** Free space on the disk of a file, or of a link's target, in bytes; the file may be missing. Throws if it cannot be determined. */

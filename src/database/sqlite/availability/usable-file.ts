@@ -13,7 +13,7 @@ import {
   withPermission,
 } from './sqlite-errors.js';
 
-/** Time limit of the check for damage at startup, in milliseconds: large files are checked in part. */
+/** Time limit of the check for damage at startup, in milliseconds. Large files are checked in part. */
 const CHECK_LIMIT_MS = 500;
 /** How much is written to test whether the file is writable, in bytes. */
 const PROBE_BYTES = 65_536;
@@ -139,7 +139,7 @@ function absent(error: NodeJS.ErrnoException): undefined {
   throw error;
 }
 
-/** Throws if another program created the database: the tables of both would be mixed. */
+/** Throws if another program created the database, because the tables of both would be mixed. */
 async function refuseForeign(
   file: string,
   migrationsTable: string,

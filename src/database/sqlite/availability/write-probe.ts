@@ -9,8 +9,9 @@ const PERIOD_MS = 1_000;
 const PROBE_BYTES = 65_536;
 
 /**
- * Detects when a database becomes writable again. A request's successful write proves little: a small one may fit where the next does not.
- * An attempt allocates 64 KiB and frees them in the same transaction, so the file does not grow. Returns a function that stops it.
+ * Detects when a database becomes writable again. A request's successful write proves little, because a small one may fit where the next
+ * does not. An attempt allocates 64 KiB and frees them in the same transaction, so the file does not grow. Returns a function that stops
+ * it.
  */
 export function probeWrites(
   file: string,

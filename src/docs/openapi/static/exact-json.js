@@ -1,5 +1,5 @@
 // @ts-check
-// Shows numbers in responses exactly: the library's JSON.parse() turns 9223372036854775807 into 9223372036854776000.
+// Shows numbers in responses exactly, because the library's JSON.parse() turns 9223372036854775807 into 9223372036854776000.
 // "Try it out" sends the text as typed.
 
 /**
