@@ -15,7 +15,7 @@ const OTHER = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
 const partOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Claims of a token that is valid for 5 minutes; undefined leaves one out. */
+/** Claims of a token that is valid for 5 minutes; a claim that is undefined is omitted. */
 const claimsOf = (claims: object = {}) => ({
   iss: 'https://sso.example',
   aud: 'petstore',

@@ -95,7 +95,7 @@ describe('self-service and the quota', () => {
       { numRuns: 4 },
     );
     expect(quotaOf(await service.request('POST', '/account/keys', { json: {} }))).toEqual(expected);
-    // Refusals behind the quota, too.
+    // Refusals after the quota check have the same headers.
     expect(quotaOf(await service.request('GET', `/account/keys/${NOBODY}`))).toEqual(expected);
     expect(quotaOf(await service.request('GET', '/account/usage?days=0'))).toEqual(expected);
     expect((await hammer(service, 1)).headers.get('x-ratelimit-remaining')).toBe('56');

@@ -161,7 +161,7 @@ describe('a stream of server-sent events ends within a minute', () => {
     for (const stream of open) await expectOpen(stream);
   });
 
-  it('after the expiry of the key, whose source ends, too', async () => {
+  it('after the expiry of the key, and ends its source', async () => {
     const { key } = await changing.issueKey({
       plan: 'pro',
       scopes: ['streamed:read', 'streamed:more'],

@@ -353,7 +353,7 @@ describe('a filter of a route', () => {
   @Module({ controllers: [KitesController] })
   class KitesModule {}
 
-  it.each(['by-class', 'by-instance', 'of-request'])('keeps code and headers, too: %s', async (path) => {
+  it.each(['by-class', 'by-instance', 'of-request'])('keeps the code and the headers: %s', async (path) => {
     const service = await openForTest({ modules: [KitesModule] });
     const { response, text } = await responseOf(service, `/v1/kites/${path}`);
     expect([response.status, response.headers.get('retry-after')]).toEqual([409, '1']);

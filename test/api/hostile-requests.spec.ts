@@ -143,7 +143,7 @@ describe('a field of 15 KiB is read in a moment', () => {
     ['If-None-Match without an end', 'if-none-match', '"', 200],
   ])('%s', async (_, name, part, expected) => {
     const value = part.repeat(15_000 / part.length);
-    // Processor time: other processes may want the machine too.
+    // Processor time, because other processes may use the machine as well.
     const start = process.cpuUsage();
     const { status } = await service.request('GET', '/v1/pets', { headers: { [name]: value } });
     expect([status, process.cpuUsage(start).user < 1_000_000]).toEqual([expected, true]);

@@ -180,7 +180,7 @@ describe('a member with a name of the prototype', () => {
     expect(body.message).toContain('it has a member named __proto__');
   });
 
-  it('is malformed where any JSON is taken, too', async () => {
+  it('is malformed even where any JSON is accepted', async () => {
     for (const path of ['anything', 'raw', 'by-decorator', 'in-document', 'plain', 'repeated'])
       expect((await post(`/v1/orders/${path}`, '{"a":[{"__proto__":1}]}')).body.code, path).toBe(
         'malformed_json',

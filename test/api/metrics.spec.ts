@@ -95,7 +95,7 @@ describe('refusals', () => {
     expect(await count('missing_api_key')).toBe(1);
   });
 
-  it('are counted, too, if the chain has not started: by the parser, and by overload', async () => {
+  it('are counted even if the parser or the overload check refuses a request before the chain', async () => {
     const held = gate();
     const service = await openForTest({
       database: 'file',

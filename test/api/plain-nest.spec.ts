@@ -411,7 +411,7 @@ class ShelvesModule {}
 })
 class StoresModule {}
 
-it('a path of RouterModule with a parameter is that of its modules, in the document, too', async () => {
+it('a path of RouterModule with a parameter applies to its modules and appears in the document', async () => {
   const warned = vi.spyOn(Logger.prototype, 'warn');
   const service = await open({ modules: [StoresModule] });
   expect(warned).not.toHaveBeenCalled();

@@ -7,9 +7,9 @@ import { TestService } from '../kit/test-service.js';
 
 // How Redis itself fails is in test/processes/redis-faults.spec.ts.
 
-/** Longest that a request waits for Redis, in milliseconds: enough for a healthy one on the slowest machine. */
+/** Maximum time that a request waits for Redis, in milliseconds: enough for a healthy one on the slowest machine. */
 const LIMIT_MS = 2_000;
-/** Longest pause between two attempts to come back, and time for a machine that is busy, in milliseconds. */
+/** Maximum pause between two attempts to come back, and time for a machine that is busy, in milliseconds. */
 const BACK_WITHIN = { timeout: 120_000 };
 
 async function open(redisUrl: string): Promise<TestService> {
@@ -39,7 +39,7 @@ describeWith('redis-server', 'quotas in Redis', () => {
     expect(await service.metric('petstore_quota_redis_changes_total', { to: 'alone' })).toBeGreaterThan(0);
     proxy.response = undefined;
     await expect.poll(() => isUp(service), BACK_WITHIN).toBe(1);
-    // What Redis answered too late, it has counted all the same.
+    // Redis has counted the requests to which it responded too late.
     expect(left(await service.request('GET', '/v1/pets'))).toBeOneOf([297, 298]);
   });
 

@@ -154,7 +154,7 @@ describe('what is unusual, but a request', () => {
   );
 });
 
-/** A connection, with the server's end of it; `answers` are those that came until it was closed, each with its head. */
+/** A connection, with the server's end of it; `responses` are those received until it was closed, each with its head. */
 async function connected(): Promise<{ client: Socket; server: Socket; responses: Promise<string[]> }> {
   const accepted = once(service.app.getHttpServer() as Server, 'connection') as Promise<[Socket]>;
   const client = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
@@ -245,7 +245,7 @@ describe('a head that stops', () => {
     const head = `GET /v1/waits HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hasty.key}\r\n\r\n`;
     const received = sendRaw(hasty.url, `${head}GET /v1/pets HTTP/1.1\r\nHo`);
     await expect.poll(() => waiting.length).toBe(1);
-    // A head that started later has been refused: the one behind the request is over its time, too.
+    // A head that started later is refused, so the head that follows the request has exceeded its time limit as well.
     expect(await sendRaw(hasty.url, 'GET')).toMatch(/^HTTP\/1\.1 408 /);
     letGo();
     const responses = (await received).split(/(?=HTTP\/1\.1 )/);

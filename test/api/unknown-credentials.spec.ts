@@ -43,7 +43,7 @@ afterEach(() => {
   held = new Held();
 });
 
-/** What the verifier of a token answers once it is let go. */
+/** The results of the verifier by token, once it continues. */
 const OUTCOMES: Readonly<Record<string, () => VerifiedCredential | undefined>> = {
   good: () => ({ user: 'ann', scopes: ['pets:read'], plan: 'free' }),
   failing: () => {

@@ -212,7 +212,7 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     const change = (changes: object, id = body.id) =>
       service.request('PATCH', `${address}/${id}`, { key, json: changes });
     expect(outcome(await change({ events: ['pets.created'] }))).toBe('403 event_scope_not_held');
-    // What another key had it told of may be kept, and not be sent elsewhere.
+    // The key may keep events to which another key subscribed the endpoint, but may not redirect them.
     const { id } = await make(service, audience);
     const rotated = (by: string, of = id) =>
       service.request('POST', `${address}/${of}/rotate-secret`, { key: by, json: {} });
@@ -223,7 +223,7 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
       200,
     );
     expect(outcome(await change({ url: 'https://other.example.com/' }, id))).toBe('403 event_scope_not_held');
-    // Nor does it help to have nothing more told: what waits, and what was told until now, would go there too.
+    // Unsubscribing from the event in the same request does not help, because waiting and earlier messages would be sent there as well.
     const moved = { url: 'https://other.example.com/', events: ['quota.threshold'] };
     expect(outcome(await change(moved, id))).toBe('403 event_scope_not_held');
     await logged(service, id, { state: 'waiting' });

@@ -252,7 +252,7 @@ describe('quota.threshold', () => {
     ]);
   });
 
-  it('is sent for a limit that was reduced, too, and for one that was raised by its own thresholds', async () => {
+  it('is sent for a reduced limit and, at its own thresholds, for a raised one', async () => {
     const service = await open({ plan: 'enterprise', limits: { perMinute: 100, perDay: 1_000 } });
     await endpoint(service, ['quota.threshold']);
     const clients = service.app.get(ClientsService);

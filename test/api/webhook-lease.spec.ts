@@ -12,7 +12,7 @@ const HELD_MS = 10_000;
 /** Instances look for pending messages, and renew their leases, only when the test calls them. */
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
 
-/** Two instances on one database; an attempt of the first is under way that its receiver does not answer, the next gets a response. */
+/** Two instances on one database, and an attempt of the first to which its receiver does not respond; the next attempt gets a response. */
 async function underWay() {
   const first = await open({ database: 'file' });
   const { service: second } = await open({ environment: databaseOf(first.service) });

@@ -6,7 +6,7 @@ import { gate } from '../support/gate.js';
 import type { Responder } from '../support/webhook-receiver.js';
 import { open, receive } from '../support/webhook-service.js';
 
-/** Longest time of an attempt, in milliseconds. */
+/** Maximum time of an attempt, in milliseconds. */
 const LIMIT_MS = 15_000;
 
 /** Lets the time of timers pass alone; sockets and the clock of the service stay as they are. */
@@ -27,7 +27,7 @@ const HANGING: [what: string, answer: Responder][] = [
   ],
 ];
 
-// Statements on PostgreSQL have limits by the same timers: one that is under way when their time passes at once is given up, too.
+// The time limits of statements on PostgreSQL use the same timers, so advancing these would also abort a running statement.
 describe.skipIf(ON_POSTGRES)('an attempt that takes 15 s', () => {
   it.each(HANGING)('and %s is aborted, with the reason', async (_, respond) => {
     const { post, deliver, endpointAt, endpoint, deliveries } = await open();
@@ -52,7 +52,7 @@ describe.skipIf(ON_POSTGRES)('an attempt that takes 15 s', () => {
     expect(await endpoint(id)).toMatchObject({ failures: 1 });
   });
 
-  it('before the TLS handshake is complete is aborted, too', async () => {
+  it('is aborted even before the TLS handshake is complete', async () => {
     const { post, deliver, endpointAt, deliveries } = await open();
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');

@@ -15,7 +15,7 @@ const { service, post, deliver, endpointAt, endpoint, deliveries, clock, manager
 afterAll(() => service.close());
 beforeEach(() => clear());
 
-/** A receiver that answers so, after a message was sent to it. */
+/** A receiver with these responses, after a message was sent to it. */
 async function sentTo(respond?: Responder) {
   const receiver = await receive(respond);
   await endpointAt(receiver.url);
@@ -218,7 +218,7 @@ it('others are not delayed by hundreds of receivers that hang, nor a stop', asyn
   const attempts = (outcome: string) => own.service.metric('petstore_webhook_attempts_total', { outcome });
   for (let n = 0; n < 300; n += 1) await own.endpointAt(`${hanging.url}/${n}`);
   for (let n = 0; n < 20; n += 1) await own.endpointAt(`${healthy.url}/${n}`);
-  // No attempt is given up: behind those that hang, the others would wait forever, and on no machine is one too slow.
+  // No attempt reaches its time limit, even on a slow machine. If hanging attempts delayed others, these would wait forever.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   for (const [at, name] of ['First', 'Second'].entries()) {
     await own.post(name);

@@ -109,7 +109,7 @@ describe('a build', () => {
     const anew = { ...expected, stderr: 'Building…\n' };
     expect(await petstore(project)).toMatchObject(anew);
     expect(await idOf(project)).not.toBe(before);
-    // It is part of the bundle, too.
+    // The bundle contains it as well.
     await utimes(join(project, 'bin/project-modules.js'), new Date(), new Date());
     expect(await petstore(project)).toMatchObject(anew);
     expect(await petstore(project)).toMatchObject(expected);

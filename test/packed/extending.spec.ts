@@ -8,9 +8,9 @@ import { ROOT, emptyFolder, folderOfTest, petstore, ran, serviceOfTest } from '.
 
 const run = promisify(execFile);
 
-/** Every kind of field, once as it must be sent and once as it may be absent. */
+/** Every kind of field, once required and once optional. */
 const FIELDS = [
-  // The first required one is that which the generated suite leaves out.
+  // The generated suite omits the first required field.
   'madeOn:date',
   'name:text:100',
   'note:text?',

@@ -34,7 +34,7 @@ describe('the code in the guides', () => {
     const wrong: string[] = [];
     for (const [, head = '', code = ''] of (await read(guide)).matchAll(/```ts\n\s*(.*)\n([^]*?)```/g)) {
       const [, of, file = ''] = /^\/\/ (of )?(\S+\.ts)$/.exec(head) ?? [];
-      // Where an excerpt has an empty line, lines of the file may be left out.
+      // An empty line in an excerpt stands for any number of omitted lines of the file.
       const parts = code.replaceAll(/^import [^;]*;/gm, '').split(/\n\s*\n/);
       if (of !== undefined) {
         const source = flat(await read(file));

@@ -111,7 +111,7 @@ async function databaseOfTest(): Promise<string> {
 
 const VALID = `SELECT bool_and(indisvalid) AS valid FROM pg_index WHERE indexrelid = to_regclass('gadgets_colour')`;
 
-/** Whether the index is there, and may be used. */
+/** Whether the index exists and is valid. */
 async function isBuilt(database: Database): Promise<boolean> {
   if (!ON_POSTGRES)
     return (

@@ -118,7 +118,7 @@ describe.each([
     const { status, body } = await service.request('POST', '/v1/litters', { json: litter(more()), headers });
     expect([status, body.code, body.details]).toEqual([400, 'validation_failed', details]);
     expect(await rows()).toBe(0);
-    // A refusal is not kept: what is put right is carried out.
+    // A refusal is not stored, so the corrected request is executed.
     const right = await service.request('POST', '/v1/litters', {
       json: litter(`"motherId":${pet}`),
       headers,

@@ -117,7 +117,7 @@ const ignored = (rows: Partial<User>[]) =>
   users.createQueryBuilder().insert().values(rows).orIgnore().execute();
 
 describe('an inserted entity has its own id, or none', () => {
-  it('by upsert(): of the rows that were there, too', async () => {
+  it('by upsert(), including existing rows', async () => {
     const [b, c] = [users.create({ email: 'b', points: 1n }), users.create({ email: 'c', points: 2n })];
     const { identifiers } = await users.upsert([b, c], ['email']);
     expect(identifiers).toEqual([{ id: await idOf('b') }, { id: await idOf('c') }]);

@@ -181,7 +181,7 @@ class OwnersController {
     private readonly dataSource: DataSource,
   ) {}
 
-  /** As a client that leaves out an optional field makes it: the entity has no such property. */
+  /** As created by a client that omits an optional field, so the entity has no such property. */
   private async created(): Promise<Owner> {
     const { note: _, ...row } = this.owners.create({ name: 'Ada', pinHash: HIDDEN, phoneNumber: '1' });
     return Object.assign(new Owner(), await this.owners.save(row));

@@ -263,7 +263,7 @@ describe('an endpoint', () => {
     expect(idle.names).toEqual(['Last']);
   });
 
-  it('of a suspended client is sent nothing until that is resumed', async () => {
+  it('of a suspended client receives nothing until the client is resumed', async () => {
     const { service, messages, deliver, endpointAt } = all;
     const clients = service.app.get(ClientsService);
     const { id: clientId } = await clients.create({ name: 'S', plan: 'free' }, SERVICE_ITSELF);

@@ -129,7 +129,7 @@ it('a test and a redelivery say when they are sent', async () => {
   expect(again.body).toMatchObject({ state: 'waiting', waitingBefore: 3, nextAttemptAt });
 });
 
-it('nothing is added to, or retried of, an endpoint whose client is suspended', async () => {
+it('no message is added to an endpoint whose client is suspended, and none is retried', async () => {
   const { id } = await failing(['A']);
   const other = await service.issueKey({ plan: 'business', scopes: ['admin', 'pets:read'] });
   await service.request('POST', `/admin/clients/${service.clientId}/suspend`, { key: other.key });

@@ -74,7 +74,7 @@ class Shop {
   }
 }
 
-/** Four clients that add animals; `mayEnd` says that the service may, too. */
+/** Four clients that add animals; with `mayEnd`, the service may end as well. */
 function writing(shop: Shop, { mayEnd = false } = {}) {
   const acknowledged: string[] = [];
   /** Whether nothing that is sent from now on may be acknowledged. */

@@ -156,7 +156,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
         expect(await nginx.sentTo('/v1/pets?limit=1', 'evil.example')).toBe(
           'https://localhost/v1/pets?limit=1',
         );
-        // What it answers with is no page of the service, and no page at all.
+        // A client cannot request nginx's internal error location, so its status is that of an unknown path.
         expect((await nginx.requestRaw('/.petstore/away')).status).toBe(
           (await fetch(`${service.url}/x`)).status,
         );

@@ -72,7 +72,7 @@ describeWith('postgres-server', 'a failover after which the old PostgreSQL lives
       },
       prepare: (app) => app.get(SoleProcessLock).start(),
     });
-    // A read opens the session of snapshots, again when that took too long.
+    // A read opens the session of snapshots, and opens it again if the first attempt took too long.
     const afterRead = async () => {
       expect((await service.request('GET', '/v1/pets')).status).toBe(200);
       return sessionsOf(old);

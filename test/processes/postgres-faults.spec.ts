@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const REFUSED_WITHIN_MS = 5_000;
 /** The same once the service knows of the failure. */
 const KNOWN_WITHIN_MS = 1_000;
-/** How long keys are remembered at most, in milliseconds: later their look-ups need connections, too. */
+/** Maximum time for which keys are cached, in milliseconds. After it, looking them up requires connections as well. */
 const KEYS_CACHED_MS = 1_000;
 /** Connections of the service, and those of a process alongside them: for its locks, for snapshots, and for a try. */
 const [POOL, OUTSIDE_THE_POOL] = [3, 3];
@@ -244,7 +244,7 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
     async ({ name, start, end, hangs, refused, logged }) => {
       await backAgain();
       const count = () => (logged ?? []).map(linesWith);
-      // On a busy machine what came before may have been slow, too.
+      // On a busy machine, the previous steps may have been slow as well.
       await expect.poll(() => new Set(count()).size).toBeLessThan(2);
       const before = count();
       const stacks = linesWith('"stack"');

@@ -15,7 +15,7 @@ const NOW = Date.UTC(2026, 10, 20, 12, 0, 10);
 const LIMIT = 400;
 /** What Redis may take to answer here, in milliseconds: a busy machine is not a failure that the test causes. */
 const PATIENT_MS = 1_000;
-/** Longest pause between two attempts to come back, and time for a machine that is busy, in milliseconds. */
+/** Maximum pause between two attempts to come back, and time for a machine that is busy, in milliseconds. */
 const BACK_WITHIN = { timeout: 60_000, interval: 20 };
 /** A Redis that loses nothing when it is killed. */
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];

@@ -11,13 +11,13 @@ import { clientWithKey } from '../support/petstore-here.js';
 import { folderOfTest, petstore, serviceOfTest } from '../support/service-process.js';
 
 const CLIENTS = 4;
-/** Answers that must have come between two stops, so that each meets a load that runs. */
+/** Responses required between two stops, so that each stop occurs under load. */
 const BETWEEN_STOPS = 80;
 
 /** A little longer than nginx sends an instance nothing that was down, in milliseconds. */
 const EXCLUDED_MS = 11_000;
 
-/** Clients that add animals and list them in turn, each when its last response is there. */
+/** Clients that add and list animals in turn, each after its previous response. */
 function shopping(nginx: Nginx, key: string) {
   const refused: string[] = [];
   const added = new Set<string>();

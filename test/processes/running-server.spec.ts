@@ -22,7 +22,7 @@ async function knownClient(plan = 'pro') {
     const { headers, body } = await service.request('GET', '/v1/pets?limit=1', { key });
     return { code: (body as { code?: string }).code ?? 200, policy: headers.get('ratelimit-policy') };
   };
-  // The server has seen the key, so that whatever it caches is there to be wrong.
+  // The server caches the key here, so that a change which it does not notice would be visible.
   expect((await request()).code).toBe(200);
   return { client, id, ask: request };
 }

@@ -106,7 +106,7 @@ describe('a stop', () => {
     onTestFinished(() => other.close());
     await other.run('BEGIN IMMEDIATE');
     await service.request('GET', '/v1/pets');
-    // Each second another flush is due, which waits five seconds for the lock; the log is told of the lock alone.
+    // Another flush is due every second and waits five seconds for the lock. The log reports only the lock.
     await expect.poll(() => service.output).toContain('is locked by another process');
     expect(service.output).not.toContain('Counters cannot be written');
     const { code, stdout } = await service.stop('SIGTERM');

@@ -8,7 +8,7 @@ import { describeWith } from '../support/requirements.js';
 import { addEndpoint } from '../support/webhook-receiver.js';
 import { databaseOf, openForTest } from '../support/opened.js';
 
-/** Longest time until an instance counts in Redis, on a machine that is busy, in milliseconds. */
+/** Maximum time until an instance counts in Redis, on a machine that is busy, in milliseconds. */
 const UP_WITHIN = { timeout: 60_000 };
 
 /** Two instances on one database and one Redis, with a client that the first has made. */
@@ -73,7 +73,7 @@ describeWith('redis-server', 'what two instances find out that count in one Redi
     for (const service of services) service.clock.advance(60_000);
     // Both at the same time, in the next window.
     await Promise.all(services.map((service) => hammer(service, 6, one.key)));
-    // Of two that find it out at the same time either tells of it, with what it has seen: the tenth, too, if its turn comes first.
+    // If two instances detect it at the same time, either sends the message, with its own count, which may already be 10.
     expect((await shares()).slice(2).toSorted()).toEqual([
       'minute 100: 10',
       expect.stringMatching(/^minute 80: (?:8|9|10)$/),

@@ -20,7 +20,7 @@ it('every example of the guide runs as its page has it, and shows what is there'
   const outputs: string[] = [];
   for (const [, language, text = ''] of blocks) {
     if (language === 'text') {
-      // A dash of three stands for what differs from time to time.
+      // An ellipsis stands for text that varies.
       const pattern = text
         .trim()
         .split('…')

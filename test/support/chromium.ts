@@ -37,7 +37,7 @@ function scrollsSideways(page: Page): Promise<boolean> {
 /** What axe-core finds on a page as it is, one line each. */
 export async function findingsOn(page: Page): Promise<string[]> {
   if (await page.evaluate<boolean>('!window.axe')) await page.evaluate(AXE);
-  // Halfway from one colour to another there is too little contrast.
+  // During a transition between two colors, the contrast is too low.
   await page.evaluate('document.getAnimations().forEach((animation) => animation.finish())');
   // Without `preload`, which would put imported style sheets into the page as text, against its policy.
   const violations = await page.evaluate<Finding[]>(

@@ -36,7 +36,7 @@ export function withParameters(sql: string): string {
   return ON_POSTGRES ? sql.replace(/\?/g, () => `$${(at += 1)}`) : sql;
 }
 
-/** The steps of the plan by which the database would answer a query. */
+/** The steps of the plan with which the database would execute a query. */
 export async function planOf(
   dataSource: DataSource,
   sql: string,
@@ -47,7 +47,7 @@ export async function planOf(
     return rows.map(({ detail }) => detail);
   }
   return dataSource.transaction(async ({ queryRunner }) => {
-    // Few rows are scanned and sorted sooner than an index is read: whether an index could answer is asked.
+    // PostgreSQL prefers to scan and sort a small table. The check is whether an index could serve the query.
     for (const other of ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin', 'hashagg'])
       await queryRunner?.query(`SET LOCAL enable_${other} = off`);
     const rows = (await queryRunner?.query(`EXPLAIN ${sql}`, parameters)) as { 'QUERY PLAN': string }[];

@@ -5,7 +5,7 @@ import { ServiceProcess, emptyFolder } from './service-process.js';
 /** The lines of the log that tell of Redis. */
 const CHANGE = /Quotas are counted in Redis|Redis failed|Redis cannot be used/g;
 const COUNTED = 'Quotas are counted in Redis';
-/** Longest pause between two attempts to come back, and time for a machine that is busy, in milliseconds. */
+/** Maximum pause between two attempts to come back, and time for a machine that is busy, in milliseconds. */
 const BACK_WITHIN = { timeout: 60_000, interval: 50 };
 
 /** Started instances on one database, whose quotas are counted together. */

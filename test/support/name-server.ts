@@ -8,7 +8,7 @@ import { ROOT } from './service-process.js';
 export type Records =
   readonly string[] | { readonly alias: string } | 'nxdomain' | 'servfail' | 'refused' | 'silent';
 
-/** Answers for a name; `asked` is how often this kind of address was asked for before. */
+/** The records of a name; `queries` is the number of earlier queries for this type of address. */
 export type Naming = (name: string, queries: number) => Records;
 
 const [TYPE_A, TYPE_CNAME, TYPE_AAAA] = [1, 5, 28];

@@ -22,7 +22,7 @@ export async function openForTest(options: TestServiceOptions = {}): Promise<Tes
   return service;
 }
 
-/** The setting by which another service is an instance on the database of this one, which is no database in memory. */
+/** The setting with which another service uses the database of this one, which must not be in memory. */
 export const databaseOf = ({ app }: TestService): { readonly DATABASE_URL: string } => ({
   DATABASE_URL: app.get(Settings).databaseUrl,
 });

@@ -35,8 +35,8 @@ export async function packedService(): Promise<{ folder: string; remove: () => P
 }
 
 /**
- * Copies a folder by hard links, so that nothing may be written to its files; one entry may be left out. A package of another platform is
- * not there.
+ * Copies a folder with hard links, so its files must not be written to. `leftOut` names an entry to omit. Packages of other platforms are
+ * missing.
  */
 export async function linkFolder(from: string, to: string, leftOut?: string): Promise<void> {
   const all = await readdir(from, { withFileTypes: true }).catch(() => []);

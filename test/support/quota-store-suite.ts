@@ -188,7 +188,7 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
       expect(bans).toBeGreaterThan(under.runs / 20);
     });
 
-    it('never refuses whoever trusts the headers alone, and never lets it wait in vain', async () => {
+    it('never refuses a client that follows the headers, nor makes it wait longer than necessary', async () => {
       let waits = 0;
       await fc.assert(
         fc.asyncProperty(
@@ -233,7 +233,7 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
       expect(waits).toBeGreaterThan(0);
     });
 
-    it('tells whoever is refused the first whole second at which what refused it is over', async () => {
+    it('returns the first whole second at which a refused client is admitted again', async () => {
       const refusals = { byQuota: 0, byBan: 0 };
       await fc.assert(
         fc.asyncProperty(

@@ -33,7 +33,7 @@ export function describeRefusals(
     routes = routesOf(service).filter(({ path }) => below.some((prefix) => path.startsWith(prefix)));
   });
   afterAll(() => service.close());
-  // An address may send 60 requests a minute without a key, and a key has its minute, too.
+  // An address may send 60 requests a minute without a key, and a key has a limit per minute as well.
   beforeEach(() => service.clock.advance(60_000));
   const send = async ({ method, path }: Route, request = {}) => {
     if ((sent += 1) % 50 === 0) service.clock.advance(60_000);

@@ -8,10 +8,10 @@ export const REX = { name: 'Rex', categoryId: 1 };
 const TIMEOUT_MS = 12_345;
 
 const REAL = { setTimeout, clearTimeout, random: Math.random, now: performance.now.bind(performance) };
-/** The platform's fetch, and a service in this process, have timers, too. */
+/** Whether the client has called, rather than the platform's fetch or a service in this process, which have timers as well. */
 const isOfClient = (): boolean => new Error().stack?.includes('clients/typescript/src') === true;
 
-/** The timers of a client: waits pass immediately and are noted; the limit of an attempt passes when it is asked for. */
+/** The timers of a client: waits pass immediately and are recorded; the time limit of an attempt passes on request. */
 export class ControlledTime {
   /** The waits between attempts so far, in milliseconds. */
   readonly waits: number[] = [];
@@ -46,7 +46,7 @@ export class ControlledTime {
     return this.running.size;
   }
 
-  /** Ends the attempt that runs as one that took too long. */
+  /** Ends the running attempt at its time limit. */
   timeOut(): void {
     this.end(this.attempt);
   }

@@ -74,7 +74,7 @@ export class WebhookReceiver {
     return this.received.map(({ id }) => id);
   }
 
-  /** The names of the animals that it was told of, in order. */
+  /** The names of the animals in the received messages, in order. */
   get names(): unknown[] {
     return this.received.map(({ body }) => body.data.name);
   }
@@ -96,7 +96,7 @@ export class WebhookReceiver {
   }
 }
 
-/** Adds an endpoint that is told of events, past the API. */
+/** Adds an endpoint without using the API. */
 export async function addEndpoint(
   manager: EntityManager,
   values: Pick<WebhookEndpoint, 'clientId' | 'url'> & Partial<WebhookEndpoint>,

@@ -17,7 +17,7 @@ const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 const PETSTORE = join(SERVICE, 'bin/petstore.js');
 
-// The prompts, and what becomes of each answer, is in test/api/command-line-questions.spec.ts: here is what a process adds.
+// test/api/command-line-questions.spec.ts tests the prompts and the effect of each answer. This file tests the behavior of the process.
 
 let folder: string;
 let client: string;

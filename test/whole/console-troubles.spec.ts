@@ -207,7 +207,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       await expect.poll(() => pollingError().innerText()).toBe('');
     });
 
-    it('holds after a refused order, too, and the order says so', async () => {
+    it('also starts after a refused change, whose dialog shows the error', async () => {
       await show('Corner Pets');
       await tab.button('Suspend').click();
       await refuseForAMinute('**/suspend');

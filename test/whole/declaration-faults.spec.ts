@@ -77,7 +77,7 @@ const NO_MIGRATION =
   'Run `npm run migration:generate -- <feature>/<name>`. Entities of another DataSource are not compared if its forRoot() lists ' +
   'their classes, or forFeature() names that DataSource.';
 
-/** What is told of the declaration that throws, alone. */
+/** The message for the single declaration that throws. */
 const LINE = 'Error code "ToyNotFound" is not a lower_snake slug, such as pet_not_found. Rename it.';
 
 let project = '';

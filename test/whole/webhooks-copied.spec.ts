@@ -67,7 +67,7 @@ describeWith('postgres', 'webhooks of a store that is copied to PostgreSQL', () 
     const after = callsOf(service, key);
     await after.post('E');
     await deliver();
-    // The pause after the failure has been copied, too.
+    // The copy includes the pause after the failure.
     expect(receiver.received).toEqual([]);
     expect(await after.endpoint(finished)).toMatchObject(disabled);
     service.clock.advance(6_000);

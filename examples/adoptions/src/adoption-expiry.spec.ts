@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-/** Requests an adoption of a new animal; answers where both are. */
+/** Requests an adoption of a new animal; returns the paths of the two. */
 async function open() {
   const { id } = await service.add(PET);
   const json = { petId: Number(id), adopterName: 'Ada' };

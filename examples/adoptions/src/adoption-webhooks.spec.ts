@@ -40,7 +40,7 @@ async function take(message: IncomingMessage, response: ServerResponse): Promise
   response.writeHead(204).end();
 }
 
-/** Requests an adoption; answers its id. */
+/** Requests an adoption; returns its id. */
 async function request(petId: bigint): Promise<number> {
   const { body } = await service.request('POST', '/v1/adoptions', {
     json: `{"petId":${petId},"adopterName":"Ada"}`,

@@ -19,7 +19,7 @@ const statusOf = async (petId: bigint) => (await service.request('GET', `/v1/pet
 const request = (petId: bigint, more: object = {}) =>
   service.request('POST', '/v1/adoptions', { json: { petId: Number(petId), adopterName: 'Ada', ...more } });
 
-/** An open adoption, with its address and the entity tag that the answer had. */
+/** An open adoption, with its address and the entity tag in the response. */
 async function open() {
   const { id: petId } = await pet();
   const { body, headers } = await request(petId);

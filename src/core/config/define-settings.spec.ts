@@ -72,7 +72,7 @@ describe('the settings of a feature', () => {
     expect(settings.redisUrl).toContain(secret);
   });
 
-  it('are read of a module that is loaded after the start, too', () => {
+  it('include those of a module that is loaded after the start', () => {
     const settings = new Settings({ LATE_SIZE: '3', LATER_SIZE: 'x' });
     const size = { type: wholeNumber(1, 9), default: 1, description: 'Size.' };
     expect(settings.of(defineSettings('late', { size })).size).toBe(3);

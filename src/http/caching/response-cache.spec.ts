@@ -7,7 +7,7 @@ import { DataVersion, OwnWritesVersion, type Versions } from '../../database/dat
 import { JsonText } from '../../database/json-rows.js';
 import { ResponseCache } from './response-cache.js';
 
-/** A response to a request of a target, with what the cache uses of it. */
+/** A response to a request for a target, with the members that the cache uses. */
 function responseTo(originalUrl: string): Response {
   const headers: Record<string, string> = {};
   return {

@@ -70,7 +70,7 @@ it('each of two services on one SQLite file returns immediately what the other h
   for (let round = 0; round < 20; round += 1) {
     const [writer, reader] = round % 2 === 0 ? services : [services[1], services[0]];
     const json = { name: `R${round}`, categoryId: 1, status: 'pending' };
-    // Both cache the list as it was, so that whatever is cached is there to be stale.
+    // Both cache the current list, so that a cache that is not invalidated would be stale.
     await Promise.all(services.map(lastOf));
     expect((await writer.request('POST', '/v1/pets', { key, json })).status).toBe(201);
     expect([await lastOf(reader), await lastOf(writer)]).toEqual([json.name, json.name]);

@@ -56,7 +56,7 @@ it('an outage is logged once, not for each table', async () => {
     .toBe(503);
   error.mockClear();
   await sweep();
-  // Background loops may log the outage, too.
+  // Background loops may log the outage as well.
   const errors = error.mock.calls.map(([line]) => String(line)).filter((line) => line.startsWith('Old rows'));
   expect(errors).toEqual([expect.stringMatching(/^Old rows of \w+ cannot be deleted/)]);
 });

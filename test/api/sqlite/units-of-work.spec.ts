@@ -346,7 +346,7 @@ describe('a transaction that keeps the write lock for longer than a second', () 
   const warnings: string[] = [];
   beforeEach(() => {
     warnings.length = 0;
-    // A busy machine is warned of, too.
+    // A busy machine causes a warning as well.
     vi.spyOn(Logger.prototype, 'warn').mockImplementation(
       (text: string) => void (text.includes('write lock') && warnings.push(text)),
     );

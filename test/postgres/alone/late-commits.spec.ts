@@ -30,7 +30,7 @@ describeWith('postgres', 'an animal that is committed after one with a larger id
     expect(followed.names).toEqual(['first', 'second']);
     expect((await page(followed.next)).names).toEqual(['third']);
     expect((await page('/v1/pets')).names).toEqual(['first', 'late', 'second', 'third']);
-    // A cached page, which another follows, has it, too.
+    // A cached page that is followed by another contains it as well.
     expect((await page('/v1/pets?limit=2')).names).toEqual(['first', 'late']);
   });
 });

@@ -34,7 +34,7 @@ async function held(run: (work: Work) => Promise<unknown>, work: Work, end: () =
   };
 }
 
-/** Repeats what was refused because it had waited too long for a connection, as on a busy machine: it has done nothing. */
+/** Repeats work that was refused, without effect, because it had waited too long for a connection, as on a busy machine. */
 async function patiently(work: Work): Promise<unknown> {
   try {
     return await work();

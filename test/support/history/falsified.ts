@@ -1,9 +1,9 @@
 import type { History } from './history.js';
 
-/** What is wrong, the history with it, and what must be found in it. */
+/** The error, the history that contains it, and the message expected from the check. */
 type Falsified = [what: string, wrong: History, message: RegExp];
 
-/** Histories in which one thing is wrong. On a machine so slow that no count is exact, none is left out. */
+/** Histories with one error each. On a machine that is too slow for an exact count, none is omitted. */
 export function falsified(history: History): Falsified[] {
   const stored = new Map(history.stored.map(({ id, value }) => [value, id]));
   const post = found(history.posts, ({ text, value }) => text !== undefined && stored.has(value));

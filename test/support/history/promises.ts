@@ -43,9 +43,9 @@ const PROMISES: Readonly<Record<Topology, Promises>> = {
   },
 };
 
-/** Longest time to a response, in milliseconds. */
+/** Maximum time to a response, in milliseconds. */
 export const LONGEST_REQUEST_MS = 15_000;
-/** Longest time after the last fault until every instance serves again, in milliseconds, on a busy machine. */
+/** Maximum time after the last fault until every instance serves again, in milliseconds, on a busy machine. */
 export const HEALS_WITHIN_MS = 30_000;
 
 /** The promises that are checked. */

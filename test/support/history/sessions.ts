@@ -13,7 +13,7 @@ export interface Session {
   end(): Promise<void>;
 }
 
-/** One by which a client of PostgreSQL changes rows. */
+/** A session with which a client of PostgreSQL changes rows. */
 export class PostgresSession implements Session {
   private client: pg.Client | undefined;
 

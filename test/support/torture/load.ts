@@ -4,9 +4,9 @@ import { type TestResponse, type RequestOptions, send } from '../../kit/test-res
 import { keepDoing } from '../keep-doing.js';
 import type { Ledger } from './ledger.js';
 
-/** Between two requests of one client, in milliseconds: the machine is wanted by the service, too. */
+/** Pause between two requests of one client, in milliseconds, because the service needs the machine as well. */
 const BETWEEN_MS = 4;
-/** Longest wait before a retry, in milliseconds, whatever `Retry-After` says: the faults are short. */
+/** Maximum wait before a retry, in milliseconds, whatever `Retry-After` says: the faults are short. */
 const RETRY_MS = 150;
 
 /** Clients that write, read and overdraw their quota, until the end of the test. They retry as using-the-api.md says. */

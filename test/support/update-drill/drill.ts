@@ -14,7 +14,7 @@ import { WebhookReceiver } from '../webhook-receiver.js';
 /** What f1645ebd left, made by make-fixture.mjs. */
 const FIXTURE = join(ROOT, 'test/support/update-drill/f1645ebd');
 
-/** Which database a store of the fixture is of; that on PostgreSQL has counters in Redis, too. */
+/** The database of a store of the fixture; with PostgreSQL, its counters are in Redis. */
 export type StoreKind = 'sqlite' | 'postgres';
 
 /** A request and its response by f1645ebd at the moment of the fixture. */
