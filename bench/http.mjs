@@ -31,7 +31,7 @@ const { LOADER } = await import('./load.mjs');
 /** Every server but the service; each is started when the first scenario needs it. */
 const STARTS = {
   express: () => peer(join(HERE, 'peers/express.mjs')),
-  'service with Redis': () => startService(store, { REDIS_URL }),
+  'service with Redis': () => startService(storeWithRedis, { REDIS_URL }),
 };
 
 if (options.only === 'postgres') {
@@ -46,6 +46,8 @@ if (/^equal(:|$)/.test(options.only)) {
   process.exit();
 }
 const store = await makeStore(ANIMALS);
+// An SQLite file has one server.
+const storeWithRedis = await makeStore(ANIMALS);
 const isWhole = options.only === '';
 const servers = { service: await startService(store) };
 const pages = await walk(servers.service.url, PAGES);
@@ -66,7 +68,7 @@ const overloaded =
   isWhole || options.only === 'overload'
     ? await overload(store, 4 * SECONDS, Math.min(ROUNDS, 3))
     : undefined;
-store.remove();
+for (const { remove } of [store, storeWithRedis]) remove();
 const result = {
   node: process.version,
   loader: LOADER,
@@ -126,7 +128,11 @@ function scenarios() {
   const authorization = { authorization: `Bearer ${store.key}` };
   const get = (targets, headers = authorization) => targets.map((path) => ({ method: 'GET', path, headers }));
   const statuses = ['', '&status=available', '&status=pending', '&status=sold'];
-  const lists = (limit) => get(statuses.map((status) => `/v1/pets?limit=${limit}${status}`));
+  const lists = (limit, headers) =>
+    get(
+      statuses.map((status) => `/v1/pets?limit=${limit}${status}`),
+      headers,
+    );
   const cursors = get(pages);
   const animals = get(Array.from({ length: 1_000 }, (_, index) => `/v1/pets/${index * 97 + 1}`));
   const length = (count) => (body) => JSON.parse(body).length === count;
@@ -134,13 +140,16 @@ function scenarios() {
   const code = (expected) => (body) => JSON.parse(body).code === expected;
   const everywhere = (requests) => ({ express: requests, service: requests });
   const constant = (path) => get([path]);
-  // Three times what the cache has room for, one after the other: each is read from the database every time.
+  // More than the cache has room for, one after the other, so that each is read from the database every time.
   const anew = (limit) =>
-    get(Array.from({ length: 20_000 }, (_, index) => `/v1/pets?limit=${limit}&asked=${index}`));
+    get(Array.from({ length: 2_000_000 / limit }, (_, index) => `/v1/pets?limit=${limit}&asked=${index}`));
   return [
     {
       name: 'list, status varying',
-      requests: { ...everywhere(lists(20)), 'service with Redis': lists(20) },
+      requests: {
+        ...everywhere(lists(20)),
+        'service with Redis': lists(20, { authorization: `Bearer ${storeWithRedis.key}` }),
+      },
       status: 200,
       body: length(20),
       ratios: [
