@@ -8,7 +8,7 @@ import { AuditFilters, AuditQuery } from '../dto/inputs.js';
 import { AuditEntryDto } from '../dto/audit-entry.dto.js';
 
 /** The audit trail, over HTTP. */
-@AudienceController(OPERATORS, 'audit', ['Audit', 'Who changed what, when, and from where.'])
+@AudienceController(OPERATORS, 'audit', ['Audit', 'All changes, with their operators, times and addresses.'])
 export class AuditController {
   constructor(private readonly audit: AuditListing) {}
 

@@ -9,8 +9,8 @@ export function accountDescription({ page }: DocumentFacts): string {
 
     '## Separate limits',
     'These operations do not count toward your quota. Each has a separate limit. `GET /account` and `GET /account/usage` need no scope, and ' +
-      'work even if your quota is used up or the key is banned. Response headers show your quota, except for a 429 of the operation’s own ' +
-      'limit, which shows that limit and does not count as a strike.',
+      'work even if your quota is used up or the key is banned. Response headers show your quota, except in a 429 because of the ' +
+      'operation’s own limit, which shows that limit and does not count as a strike.',
 
     '## Manage your own keys',
     `With the scope \`account\`, you can list, issue, label, rotate and revoke keys. A key has this scope only if it was requested when the key was issued. A key can grant only scopes that it has, but never \`admin\`. Keys of other clients are [not found](${errors}#key_not_found).`,

@@ -16,7 +16,7 @@ export function describeDeprecation(
   const date = new Date(sunset).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
   operation.deprecated = true;
   const removal = isRemoved
-    ? `Removed on ${date}: the service always returns 410 \`operation_removed\`.`
+    ? `Removed on ${date}. Every request returns 410 \`operation_removed\`.`
     : `Deprecated: it will be removed on ${date}.`;
   describe(operation, removal, `Use \`${deprecation.replacement}\` instead.`);
   const instant = new Date(sunset).toISOString();

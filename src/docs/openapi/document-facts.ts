@@ -39,4 +39,4 @@ function plansTable(policy: QuotaPolicy): string {
 
 /** The statement about unknown parameters and fields in every document. */
 export const UNKNOWN_PARAMETERS =
-  'Unknown query parameters are ignored, but a misspelled one (`Status`, `status[]`) is an error, and so is an unknown field in a body.';
+  'Unknown query parameters are ignored. A misspelled query parameter (`Status`, `status[]`) or an unknown field in a body returns 400.';

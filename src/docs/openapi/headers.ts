@@ -28,7 +28,7 @@ const HEADERS = {
     'b0a6f2de-5b0f-4c0e-9d2c-6d8ab0a4a6cf',
   ),
   'Retry-After': integer('Seconds to wait before the next request', 31),
-  'Retry-After-Optional': optional(integer('With 503: seconds to wait before the next request', 1)),
+  'Retry-After-Optional': optional(integer('Sent with 503: seconds to wait before the next request', 1)),
   // Optional, because none of the three is sent if a handler sets Cache-Control.
   ETag: optional(
     text('Strong entity tag of this representation (RFC 9110 section 8.8.3)', '"kIx2Z0Zx6nJ0mPq1Vb9c4w"'),
@@ -51,7 +51,7 @@ const HEADERS = {
   },
   // Optional, because an operation may respond with 409 to other conflicts, which waiting does not resolve.
   'Retry-After-Conflict': optional(
-    integer('With `idempotency_in_progress`: seconds to wait before a retry', 1),
+    integer('Sent with `idempotency_in_progress`: seconds to wait before a retry', 1),
   ),
   Deprecation: text('When the operation was deprecated (RFC 9745)', '@1795132800'),
   Sunset: text('When the operation will be removed (RFC 8594)', 'Thu, 05 Dec 2030 00:00:00 GMT'),
@@ -156,10 +156,9 @@ export function describeRevalidation(operation: OperationObject): void {
 export function describeIdempotency(operation: OperationObject): void {
   addHeader(operation, 'Idempotency-Key', {
     description:
-      'Makes the request safe to retry: for 24 hours, a retry with the same key and body gets the same response, and the request is ' +
-      'carried out once. 1 to 255 visible ASCII characters, or a String of Structured Fields (RFC 9651): `q1` and `"q1"` are the same key. ' +
-      'Use a UUID ' +
-      'for every new request.',
+      'Makes the request safe to retry. For 24 hours, a retry with the same key and body gets the same response, and the request is ' +
+      'carried out once. The key consists of 1 to 255 visible ASCII characters, or is a String of Structured Fields (RFC 9651), so `q1` ' +
+      'and `"q1"` are the same key. Use a new UUID for every new request.',
     schema: { type: 'string', ...IDEMPOTENCY_KEY_FORM },
   });
 }

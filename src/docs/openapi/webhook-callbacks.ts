@@ -5,8 +5,8 @@ import type { OperationObject } from './document-outlines.js';
 
 /** Headers of a message (Standard Webhooks 1.0). */
 const HEADERS = {
-  'webhook-id': 'Id of the message, the same for each attempt',
-  'webhook-timestamp': 'When this attempt was made, in Unix seconds',
+  'webhook-id': 'Id of the message, which is the same for each attempt',
+  'webhook-timestamp': 'Time of this attempt, in Unix seconds',
   'webhook-signature':
     'One signature for each active secret, separated by spaces: `v1,` and the Base64-encoded HMAC-SHA256 of ' +
     '`<webhook-id>.<webhook-timestamp>.<body>`. The key is the Base64-decoded secret after `whsec_`',

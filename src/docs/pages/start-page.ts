@@ -80,7 +80,7 @@ function cardsOf({ documents, guides }: Site, from: string): string {
 }
 
 const TEXTS: Readonly<Record<string, string>> = {
-  '/docs': 'Every operation with its schemas and responses. You can try them in the browser.',
+  '/docs': 'Every operation with its schemas and responses. You can try each operation in the browser.',
   '/docs/openapi.json': 'For Postman and client generators, also as openapi.yaml.',
   '/docs/admin': 'Clients, keys, usage and the audit trail, for a key with the scope admin.',
   '/docs/account': 'The operations for key holders: usage, keys and webhooks.',

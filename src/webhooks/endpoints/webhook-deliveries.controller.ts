@@ -65,7 +65,8 @@ export function webhookDeliveriesController(audience: Audience): Type {
     @Operation({
       id: `get${own}WebhookDelivery`,
       summary: 'Show a delivery',
-      description: 'Shows a delivery with its body and its last attempts. Also needs the scope of its event.',
+      description:
+        'Shows a delivery with its body and its last attempts. The key needs the scope of the event.',
       responses: { status: 200, description: 'The delivery', type: WebhookDeliveryWithPayloadDto },
     })
     @ApiErrors(...errors, event_scope_not_held, webhook_delivery_not_found, webhook_endpoint_not_found)
@@ -82,7 +83,8 @@ export function webhookDeliveriesController(audience: Audience): Type {
       summary: 'Send a message again',
       description:
         'Adds a delivery of the message, with the same `webhook-id`, after the waiting messages. `waitingBefore` and `nextAttemptAt` in the ' +
-        'response show when it will be sent: a failing endpoint receives it after its waiting messages. Also needs the scope of its event.',
+        'response show when it will be sent: a failing endpoint receives it after its waiting messages. The key needs the scope of the ' +
+        'event.',
       responses: {
         status: 201,
         description: 'The new delivery',
@@ -149,7 +151,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
       summary: 'Retry a waiting delivery now',
       description:
         'Makes the next attempt of the endpoint now. The order does not change: the `waitingBefore` messages before this delivery are sent ' +
-        'first. Also needs the scope of its event.',
+        'first. The key needs the scope of the event.',
       responses: { status: 200, description: 'The delivery', type: WebhookDeliveryDto },
     })
     @ApiErrors(

@@ -124,9 +124,10 @@ export function webhooksController(audience: Audience): Type {
       id: `update${own}Webhook`,
       summary: 'Update, disable or enable a webhook endpoint',
       description:
-        'Updates the given fields. A disabled endpoint receives no messages; events that occur while it is disabled are never sent to it. ' +
-        'When it is enabled again, it immediately receives the messages that were waiting when it was disabled, except a message that ' +
-        'had failed permanently. `{"enabled": true}` has no effect on an endpoint that is enabled but failing; to retry it, call `POST …/retry`.',
+        'Updates the given fields. A disabled endpoint receives no messages. Events that occur while it is disabled are never sent to it. ' +
+        'When it is enabled again, it immediately receives the messages that were waiting when it was disabled, except a message ' +
+        'that had failed permanently. `{"enabled": true}` has no effect on an endpoint that is enabled but failing. To retry such an ' +
+        'endpoint, call `POST …/retry`.',
       responses: { status: 200, description: 'The updated endpoint', type: WebhookEndpointDto },
     })
     @ApiErrors(...errors, event_scope_not_held, ...lockErrors, webhook_endpoint_not_found, ...limitErrors)
@@ -159,7 +160,7 @@ export function webhooksController(audience: Audience): Type {
       summary: 'Rotate the secret of a webhook endpoint',
       description:
         'Creates a new secret. During the grace period, messages are signed with both secrets, so that the receiver can switch to the new ' +
-        'one. Also needs the scopes of the endpoint’s events.',
+        'secret. The key needs the scopes of the endpoint’s events.',
       responses: {
         status: 200,
         description: 'The endpoint with its new secret, which is shown only in this response',

@@ -143,7 +143,7 @@ describe('after its removal getPet', async () => {
       'x-sunset': '2030-12-05T00:00:00.000Z',
       'x-removed': true,
       description: expect.stringContaining(
-        'Removed on 5 December 2030: the service always returns 410 `operation_removed`. Use `GET /v1/pets?status=available` instead.',
+        'Removed on 5 December 2030. Every request returns 410 `operation_removed`. Use `GET /v1/pets?status=available` instead.',
       ),
     });
   });

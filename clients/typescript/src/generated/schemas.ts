@@ -719,7 +719,7 @@ export interface components {
         WebhookEvent: {
             /** @example quota.threshold */
             name: string;
-            /** When it happens */
+            /** Description of the event */
             description: string;
             /** Scope that a key needs to subscribe an endpoint to this event; null if it needs none */
             scope: string | null;

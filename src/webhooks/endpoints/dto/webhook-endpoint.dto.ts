@@ -261,7 +261,7 @@ export class WebhookEventDto {
 
   @ApiProperty({
     type: 'string',
-    description: 'When it happens',
+    description: 'Description of the event',
     example: 'You have used 80 % or all of the requests of a minute or a day.',
   })
   description!: string;
