@@ -84,7 +84,7 @@ export class AccountController {
     id: 'listOwnRefusedRequests',
     summary: 'List your last errors',
     description:
-      'Lists the client’s recent requests that returned an error, up to 200, latest first. New entries appear within a second. Needs no scope.',
+      'Lists the client’s recent requests that returned an error, up to 200, most recently stored first. Each instance stores its entries once a second. Needs no scope.',
     responses: pageOf(RefusedRequestDto, 'RefusedRequests', 'A page of requests'),
   })
   @ApiErrors(CLIENTS_ERRORS.no_account)

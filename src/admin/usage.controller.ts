@@ -40,7 +40,7 @@ export class UsageController {
     id: 'listRefusedRequests',
     summary: 'List the last errors of clients',
     description:
-      'Lists recent requests that returned an error, up to 200 per client, latest first. New entries appear within a second.',
+      'Lists recent requests that returned an error, up to 200 per client, most recently stored first. Each instance stores its entries once a second.',
     responses: pageOf(RefusedRequestDto, 'RefusedRequests', 'A page of requests'),
   })
   async listRequests(@Query() query: RequestsQuery, @Paged() pager: Pager): Promise<RefusedRequestDto[]> {

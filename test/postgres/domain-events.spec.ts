@@ -92,7 +92,7 @@ it('changes of clients and keys are published under the names of the audit trail
   await own.app.get(KeyIssuingService).rotate(id, { grace: 0 }, SERVICE_ITSELF);
   await own.app.get(ClientsService).suspend(own.clientId, {}, SERVICE_ITSELF);
   await expect(own.app.get(ClientsService).suspend(own.clientId, {}, SERVICE_ITSELF)).rejects.toThrow(
-    /already/,
+    /has been suspended since/,
   );
   await untilReceived(2);
   expect(received.map(([, event]) => event)).toEqual([

@@ -199,7 +199,7 @@ export class RequestHistory {
     });
   }
 
-  /** A page of the matching last errors, latest first. */
+  /** A page of the matching last errors, most recently stored first, because clocks may be set back or differ. */
   async errors(page: PageRequest, filter: ErrorFilter): Promise<Page<NamedError>> {
     const { manager } = this.dataSource;
     const query = manager.createQueryBuilder(RefusedRequest, 'refused');
