@@ -61,6 +61,12 @@ export function isHeld(name: string, held: readonly string[]): boolean {
   );
 }
 
+/** The scopes for the key of an operator, separated by commas: `admin` and the default scopes, which the key can then grant. */
+export function operatorScopes(): string {
+  const granted = declaredScopes().filter(({ grantedByDefault }) => grantedByDefault);
+  return ['admin', ...granted.map(({ name }) => name)].join(',');
+}
+
 /** Every declared scope, in alphabetical order of name. */
 export function declaredScopes(): Scope[] {
   return [...declared.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));

@@ -12,6 +12,7 @@ import { AppLogger } from '../core/logging/app-logger.js';
 import { shellWord } from '../core/shell-word.js';
 import { DEMO_CLIENT } from './first-start.js';
 import { softwareFolder } from '#supported-node';
+import { operatorScopes } from '../auth/scopes.js';
 
 /**
  * Logs advice for the operator after the start, one line each: variables that look like settings but are not read; database files and, in
@@ -42,7 +43,7 @@ async function adviseKey(app: INestApplication, logger: AppLogger): Promise<void
   if (!oldest)
     logger.warn(
       `There is no client yet, so every request is refused with 401. ${where}, create the first administrator, whose key also opens ` +
-        `/console: ${command} client create --name Operators --plan business --issue-key --scopes admin,pets:read,pets:write. Then create a client with a key: ` +
+        `/console: ${command} client create --name Operators --plan business --issue-key --scopes ${operatorScopes()}. Then create a client with a key: ` +
         `${command} client create --name 'My shop' --plan pro --issue-key`,
       'Start',
     );

@@ -306,7 +306,7 @@ describe.skipIf(!HAS_PETS)(`a project that has it as a dependency${why}`, () => 
 
   it('has to be built before a command', async () => {
     await expect(petstoreThere('db', 'status')).rejects.toThrow(
-      /There is no .*app\.module\.js.*build the project/,
+      /app\.module\.js.* does not exist\. Build the project first/,
     );
     await build();
     expect(await petstoreThere('db', 'migrate')).toMatch(/Pets\d+/);

@@ -165,7 +165,7 @@ describe.skipIf(NO_SMALL_DISK)('on a full disk', () => {
     const path = await smallDisk();
     expect((await finding(path, 'disk')).state).toBe('warning');
     await fill(path);
-    const full = wrong(/disk is full: 0\.0 MiB free.*Free space/);
+    const full = wrong(/disk is full: 0\.0 MiB free.*Free up space/);
     expect(await finding(path, 'disk')).toMatchObject(full);
     await mkdir(join(path, 'data'));
     await writeFile(join(path, FILE), '');

@@ -63,7 +63,7 @@ async function warningsDuring({
 
 const ONCE_EACH = [
   expect.stringMatching(/ cannot be written to: .*[Tt]he service recovers automatically/),
-  expect.stringMatching(/written again|accepts writes again/),
+  expect.stringMatching(/written to again|accepts writes again/),
 ];
 
 describe('a service recovers from a disk', () => {

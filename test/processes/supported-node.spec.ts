@@ -53,6 +53,6 @@ it('a dist that was copied alone is refused in one sentence, without an endless 
   });
   expect(status).toBe(1);
   expect(stderr).toMatch(
-    /^There is no package\.json above .*\. Copy dist with it and with node_modules\.\n$/,
+    /^There is no package\.json above .*\. Copy package.json and node_modules together with dist\.\n$/,
   );
 });

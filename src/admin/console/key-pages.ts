@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type AbstractHttpAdapter, HttpAdapterHost } from '@nestjs/core';
 import type { Application, Request, Response } from 'express';
-import { declaredScopes } from '../../auth/scopes.js';
+import { operatorScopes } from '../../auth/scopes.js';
 import { Settings } from '../../core/config/settings.js';
 import { noteServed } from '../../http/request-records.js';
 import { namesOfPageFiles, pageFile } from '../../docs/page-files.js';
@@ -71,15 +71,13 @@ export class KeyPages implements OnModuleInit {
     }
   }
 
-  /** Loads a file. Inserts into index.html the name of the API, and the scopes for the key of an operator: admin and the default scopes. */
+  /** Loads a file. Inserts into index.html the name of the API, and the scopes for the key of an operator. */
   private async load(folder: string, name: string): Promise<Buffer | string> {
     const file = await pageFile(`${folder}/${name}`);
     if (name !== 'index.html') return file;
-    const granted = declaredScopes().filter(({ grantedByDefault }) => grantedByDefault);
-    const scopes = ['admin', ...granted.map((scope) => scope.name)].join(',');
     return String(file)
       .replaceAll('{title}', () => escapeHtml(this.settings.apiTitle))
-      .replace('{scopes}', () => escapeHtml(scopes));
+      .replace('{scopes}', () => escapeHtml(operatorScopes()));
   }
 }
 

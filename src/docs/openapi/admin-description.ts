@@ -1,3 +1,4 @@
+import { operatorScopes } from '../../auth/scopes.js';
 import { type DocumentFacts, UNKNOWN_PARAMETERS } from './document-facts.js';
 
 /** The introduction of the administration document, in Markdown. */
@@ -10,7 +11,7 @@ export function adminDescription({ plans, page }: DocumentFacts): string {
 
     '## Get a key',
     'Create the first administrator key with the command line, on the machine of the service: `petstore client create --name Operators --plan business ' +
-      '--issue-key --scopes admin,pets:read,pets:write`. Use this key to issue more keys with `POST /keys`. A key can grant only scopes that it has. Give each operator ' +
+      `--issue-key --scopes ${operatorScopes()}\`. Use this key to issue more keys with \`POST /keys\`. A key can grant only scopes that it has. Give each operator ` +
       'a separate client, so that the audit trail shows who did what.',
 
     '## Clients, keys and plans',
