@@ -45,7 +45,8 @@ async function findingsBySettings(areImported: boolean): Promise<Finding[]> {
 async function envFileText(settings: Settings): Promise<string> {
   const error = await exposedEnvFile(settings);
   if (error !== undefined) fail(error);
-  if (settings.nodeEnv !== 'production') skip('not checked outside production, where other users may read .env');
+  if (settings.nodeEnv !== 'production')
+    skip('not checked outside production, where other users may read .env');
   return 'access to .env is restricted';
 }
 
