@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { NUMBER } from './random-load.mjs';
 
 const CONNECTIONS = 32;
 const MS = { us: 0.001, ms: 1, s: 1_000 };
@@ -51,26 +52,50 @@ async function byWrk(url, requests, seconds) {
   }
 }
 
-/** A script for wrk that makes the requests once and then sends them in turn. */
+/** A script for wrk that sends the requests in turn, with a number that no request had before in place of NUMBER. */
 function lua(requests) {
   const text = (value) => (value === undefined ? 'nil' : JSON.stringify(value));
-  const formatted = requests.map(({ method, path, headers, body }) => {
+  const calls = requests.map(({ method, path, headers, body }) => {
     const pairs = Object.entries(headers).map(([name, value]) => `[${text(name)}]=${text(value)}`);
-    return `made[#made + 1] = wrk.format(${text(method)}, ${text(path)}, {${pairs.join(', ')}}, ${text(body)})`;
+    return `add(wrk.format(${text(method)}, ${text(path)}, {${pairs.join(', ')}}, ${text(body)}))`;
   });
   // Lua takes no function with more than 65,536 constants.
   const parts = [];
-  for (let at = 0; at < formatted.length; at += 1_000)
-    parts.push(`(function()\n${formatted.slice(at, at + 1_000).join('\n')}\nend)()`);
+  for (let at = 0; at < calls.length; at += 1_000)
+    parts.push(`(function()\n${calls.slice(at, at + 1_000).join('\n')}\nend)()`);
   return `
-    local made, sent = {}, 0
+    local heads, tails, turn, number = {}, {}, 0, ${firstNumber()}
+    local function add(request)
+      local from, to = request:find('${NUMBER}', 1, true)
+      heads[#heads + 1] = from and request:sub(1, from - 1) or request
+      tails[#heads] = from and request:sub(to + 1) or false
+    end
     function init() ${parts.join(';')} end
-    function request() sent = sent % #made + 1; return made[sent] end`;
+    function request()
+      turn = turn % #heads + 1
+      if not tails[turn] then return heads[turn] end
+      number = number + 1
+      return heads[turn] .. string.format('%d', number) .. tails[turn]
+    end`;
+}
+
+/** The first of the numbers in place of NUMBER: no run before this one has reached it. */
+function firstNumber() {
+  return (Date.now() % 1e9) * 1_000;
 }
 
 async function byAutocannon(url, requests, seconds) {
   const { default: autocannon } = await import('autocannon');
-  const run = await autocannon({ url, connections: CONNECTIONS, duration: seconds, requests });
+  let number = firstNumber();
+  const numbered = requests.map((request) =>
+    request.path.includes(NUMBER)
+      ? {
+          ...request,
+          setupRequest: (one) => ({ ...one, path: request.path.replace(NUMBER, String((number += 1))) }),
+        }
+      : request,
+  );
+  const run = await autocannon({ url, connections: CONNECTIONS, duration: seconds, requests: numbered });
   if (run.errors > 0 || run.timeouts > 0) throw new Error(`${url}: ${run.errors} errors`);
   return { perSecond: run.requests.total / run.duration, p99: run.latency.p99, refused: run.non2xx };
 }

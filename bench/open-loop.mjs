@@ -4,6 +4,7 @@
 // request when the one before gets a response, for the given number of seconds or requests. One that `stays` keeps its connections open.
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { NUMBER } from './random-load.mjs';
 
 /** Clients give up after this time, in milliseconds: what gets a response later helps nobody. */
 export const DEADLINE_MS = 1_000;
@@ -12,12 +13,13 @@ process.once('message', (run) => {
   void offered(run).then((result) => process.send(result, () => run.stays || process.exit()));
 });
 
-/** `requests` are texts to send in turn; `rate` is in requests per second. */
+/** `requests` are texts to send in turn, with a number that no request had before in place of NUMBER; `rate` is in requests per second. */
 async function offered({ url, requests, connections, rate, seconds = Infinity, requestsToSend = Infinity }) {
   const { hostname, port } = new URL(url);
   const idle = await Promise.all(Array.from({ length: connections }, () => opened(port, hostname)));
   const result = { offered: 0, good: 0, late: 0, shed: 0, other: 0, unsent: 0 };
   const [times, shedTimes] = [[], []];
+  const firstNumber = Date.now() * 1_000;
   let [sent, responded] = [0, 0];
   let allResponded;
   const all = new Promise((resolve) => (allResponded = resolve));
@@ -41,7 +43,8 @@ async function offered({ url, requests, connections, rate, seconds = Infinity, r
     const client = idle.pop();
     client.dueAt = dueAt;
     client.end = end;
-    client.socket.write(requests[sent++ % requests.length]);
+    client.socket.write(requests[sent % requests.length].replace(NUMBER, firstNumber + sent));
+    sent += 1;
   };
   const startedAt = performance.now();
   const until = startedAt + seconds * 1_000;
