@@ -1,4 +1,4 @@
-// The service on PostgreSQL, with and without Redis, alongside Express and Fastify on pg that do the same work:
+// The service on PostgreSQL, with and without Redis, alongside a Fastify on pg that does equal work and an Express that does less:
 // `npm run bench -- --only postgres`. docs/performance.md explains it.
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,11 +18,15 @@ export async function measurePostgres({ animals, redisUrl, ...how }) {
   // Beside an instance without Redis no other may serve its database.
   const [store, shared] = [await makePostgresStore(animals), await makePostgresStore(animals)];
   const environment = { DATABASE_URL: store.url };
+  // Each writes its log to a file.
+  const logFile = (name) => join(store.folder, `${name}.log`);
   const starts = {
     express: () => peer(join(HERE, 'peers/express-pg.mjs'), environment),
-    fastify: () => peer(join(HERE, 'peers/fastify-pg.mjs'), environment),
-    service: () => startService(store, environment),
-    'service with Redis': () => startService(shared, { DATABASE_URL: shared.url, REDIS_URL: redisUrl }),
+    fastify: () =>
+      peer(join(HERE, 'peers/fastify-equal.mjs'), { ...environment, LOG_FILE: logFile('fastify') }),
+    service: () => startService(store, environment, logFile('service')),
+    'service with Redis': () =>
+      startService(shared, { DATABASE_URL: shared.url, REDIS_URL: redisUrl }, logFile('shared')),
   };
   const rows = [];
   const servers = {};

@@ -2,7 +2,7 @@
 // minute and by day, in memory, with the headers that tell them.
 import { createHash } from 'node:crypto';
 import { refusal } from './equal-errors.mjs';
-import { keyWithDigest } from './equal-store.mjs';
+import { keyWithDigest, whenRead } from './equal-store.mjs';
 
 const REMEMBERED_MS = 5_000;
 const MOST_KEYS = 10_000;
@@ -21,16 +21,20 @@ function callerOf(authorization) {
   if (key === undefined) return undefined;
   const digest = createHash('sha256').update(key).digest('hex');
   const now = Date.now();
-  let known = keys.get(digest);
-  if (known === undefined || known.until <= now) {
-    const row = keyWithDigest(digest);
+  const known = keys.get(digest);
+  if (known !== undefined && known.until > now) return unexpired(known.caller);
+  return whenRead(keyWithDigest(digest), (row) => {
     if (row === undefined) return undefined;
-    known = { caller: callerOfRow(row), until: now + REMEMBERED_MS };
+    const caller = callerOfRow(row);
     keys.delete(digest);
-    keys.set(digest, known);
+    keys.set(digest, { caller, until: now + REMEMBERED_MS });
     if (keys.size > MOST_KEYS) keys.delete(keys.keys().next().value);
-  }
-  return known.caller.expiresAt > now ? known.caller : undefined;
+    return unexpired(caller);
+  });
+}
+
+function unexpired(caller) {
+  return caller.expiresAt > Date.now() ? caller : undefined;
 }
 
 function callerOfRow({ clientId, plan, perMinute, perDay, scopes, expiresAt }) {
@@ -110,7 +114,20 @@ function secondsUntil(instant, now) {
 /** The hook of every route below /v1: finds the caller and counts the request, before anything of its body is read. */
 export function admit(request, reply, done) {
   const { authorization } = request.headers;
-  const caller = authorization === undefined ? undefined : callerOf(authorization);
+  const found = authorization === undefined ? undefined : callerOf(authorization);
+  if (found instanceof Promise) void admitLater(found, request, reply, done);
+  else admitCaller(found, request, reply, done);
+}
+
+async function admitLater(reading, request, reply, done) {
+  try {
+    admitCaller(await reading, request, reply, done);
+  } catch (error) {
+    done(error);
+  }
+}
+
+function admitCaller(caller, request, reply, done) {
   if (caller !== undefined) {
     request.caller = caller;
     const refused = count(caller.quota, reply);
@@ -121,7 +138,7 @@ export function admit(request, reply, done) {
   // Without a valid key requests are counted by address.
   const refused = count(quotaOf(`address:${request.ip}`, 60), reply);
   if (refused !== undefined) return done(refused);
-  return authorization === undefined
+  return request.headers.authorization === undefined
     ? done(refusal(401, 'missing_api_key', 'Send an API key as `Authorization: Bearer <API_KEY>`.', MISSING))
     : done(refusal(401, 'invalid_api_key', 'The API key is not valid.', INVALID));
 }

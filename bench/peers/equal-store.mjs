@@ -1,40 +1,15 @@
-// The database of peers/fastify-equal.mjs: better-sqlite3 with prepared statements, and commits that are on disk when they are
-// acknowledged, as the service's are.
-import Database from 'better-sqlite3';
+// The database of peers/fastify-equal.mjs: PostgreSQL at DATABASE_URL, or else the SQLite file DATABASE_FILE.
+const file =
+  process.env.DATABASE_URL === undefined ? './equal-sqlite-store.mjs' : './equal-postgres-store.mjs';
 
-const database = new Database(process.env.DATABASE_FILE, { fileMustExist: true });
-database.pragma('journal_mode = WAL');
-database.pragma('synchronous = FULL');
-database.pragma('foreign_keys = ON');
+/** What is read and written: values from SQLite, promises from PostgreSQL. */
+export const { add, animal, animalsAfter, keyWithDigest } = await import(file);
 
-/** Integers of 64 bits come as bigint: as numbers, those beyond 2^53 would be rounded. */
-const prepare = (sql) => database.prepare(sql).safeIntegers();
-
-const COLUMNS = 'id, name, category_id AS categoryId, status';
-const byId = prepare(`SELECT ${COLUMNS} FROM pets WHERE id = ?`);
-const all = prepare(`SELECT ${COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT ?`);
-const ofStatus = prepare(`SELECT ${COLUMNS} FROM pets WHERE status = ? AND id > ? ORDER BY id LIMIT ?`);
-const insert = prepare('INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)');
-const keyOfDigest = database.prepare(
-  `SELECT api_keys.id AS keyId, api_keys.scopes, api_keys.expires_at AS expiresAt, clients.id AS clientId, clients.plan,
-     clients.per_minute AS perMinute, clients.per_day AS perDay
-   FROM api_keys JOIN clients ON clients.id = api_keys.client_id
-   WHERE api_keys.digest = ? AND api_keys.revoked_at IS NULL AND clients.suspended_at IS NULL`,
-);
-
-/** The animal with this id, if there is one. */
-export const animal = (id) => byId.get(id);
-
-/** So many animals after an id, and one more if there is one: then there is another page. */
-export function animalsAfter(id, limit, status) {
-  return status === undefined ? all.all(id, limit + 1) : ofStatus.all(status, id, limit + 1);
+/** Goes on with what was read: at once with a value, later with a promise. */
+export function whenRead(read, next) {
+  return read instanceof Promise ? later(read, next) : next(read);
 }
 
-/** Adds an animal; it is on disk when this returns. */
-export function add({ name, categoryId, status }) {
-  const { lastInsertRowid } = insert.run(name, categoryId, status);
-  return { id: lastInsertRowid, name, categoryId, status };
+async function later(read, next) {
+  return next(await read);
 }
-
-/** The key with this SHA-256 digest, with its client, unless it is revoked or the client suspended. */
-export const keyWithDigest = (digest) => keyOfDigest.get(digest);

@@ -1,6 +1,6 @@
 // Fastify 5 doing what the service does for a request: an API key by its digest and its scope, a minute and a day counted, their
 // headers, validation by ajv, exact integers of 64 bits, a compiled serializer, ETag, pages, the Error body, a log line in a file,
-// a histogram, and commits that are on disk. Written as its documentation advises; nothing of the service is used.
+// a histogram, and commits that are on disk, on SQLite or PostgreSQL. Written as its documentation advises; nothing of the service is used.
 import { createHash, randomUUID } from 'node:crypto';
 import Fastify, { LogController } from 'fastify';
 import { pino } from 'pino';
@@ -8,7 +8,7 @@ import { Histogram, collectDefaultMetrics, register } from 'prom-client';
 import { admit } from './equal-clients.mjs';
 import { errorHandler, errorSchema, notFoundHandler, refusal } from './equal-errors.mjs';
 import { exactJson, listQuery, newPet, pet, petParams, validatorCompiler } from './equal-schemas.mjs';
-import { add, animal, animalsAfter } from './equal-store.mjs';
+import { add, animal, animalsAfter, whenRead } from './equal-store.mjs';
 
 const WELL_FORMED_ID = /^[A-Za-z0-9._-]{1,128}$/;
 const DEPRECATION = {
@@ -100,7 +100,11 @@ function optionsOf(scope, validated, response, more = {}) {
 }
 
 function list({ query: { limit, status, cursor } }, reply) {
-  const animals = animalsAfter(cursor === undefined ? 0n : positionOf(cursor), limit, status);
+  const read = animalsAfter(cursor === undefined ? 0n : positionOf(cursor), limit, status);
+  return whenRead(read, (animals) => sendPage(animals, { limit, status }, reply));
+}
+
+function sendPage(animals, { limit, status }, reply) {
   const first = `/v1/pets?limit=${limit}${status === undefined ? '' : `&status=${status}`}`;
   let link = `<${first}>; rel="first"`;
   if (animals.length > limit) {
@@ -127,17 +131,19 @@ function announceRemoval(request, reply, done) {
 }
 
 function one({ params }, reply) {
-  const found = animal(BigInt(params.petId));
-  if (found === undefined)
-    throw refusal(404, 'pet_not_found', `There is no animal with the id ${params.petId}.`);
-  reply.send(found);
+  return whenRead(animal(BigInt(params.petId)), (found) => {
+    if (found === undefined)
+      throw refusal(404, 'pet_not_found', `There is no animal with the id ${params.petId}.`);
+    reply.send(found);
+  });
 }
 
 function create({ body }, reply) {
-  const added = add(body);
-  reply.code(201);
-  reply.header('location', `/v1/pets/${added.id}`);
-  reply.send(added);
+  return whenRead(add(body), (added) => {
+    reply.code(201);
+    reply.header('location', `/v1/pets/${added.id}`);
+    reply.send(added);
+  });
 }
 
 /** Gives a representation its entity tag, and answers 304 to who has it. */
