@@ -19,10 +19,16 @@ export interface PlainInserts {
   insertFromJson(table: string, columns: readonly string[], id: string): string;
 }
 
+/** The error of an insert whose rows cannot be matched with the ids that the database returned. */
+export const ROW_LOST =
+  'The database returned no id for an inserted row: a trigger or ON CONFLICT has dropped or redirected it.';
+
 /** SQL that differs between the databases. Parameters are `?1`, `?2`; in SQL for PostgreSQL alone, `$1`. */
 export interface Dialect {
   /** Whether generated ids increase in the order of commits. */
   readonly hasMonotonicIds: boolean;
+  /** Whether `insertFromJson` fails if a row is missing. */
+  readonly insertsAllOrNone: boolean;
   /**
    * Inserts in a single statement, which commits on its own. It must not affect other rows, so its table must be plain: without triggers
    * and conflict clauses. Undefined if the DataVersion of the database does not distinguish inserts from other changes.
@@ -33,7 +39,10 @@ export interface Dialect {
    * single writer needs no locks.
    */
   readonly locks: { readonly lock: string; readonly tryLock: string } | undefined;
-  /** An INSERT of the rows in `?1`, a JSON array of objects with these columns, that returns the id of each, as text on SQLite. */
+  /**
+   * An INSERT of the rows in `?1`, a JSON array of objects with these columns, that returns the id of each in their order, as text on SQLite.
+   * If a row is missing, which SQLite does not check, it fails with ROW_LOST in its message.
+   */
   insertFromJson(table: string, columns: readonly string[], id: string): string;
   /** An item for FROM with a row for each element of a JSON array, in its column `value`. */
   elements(json: string): string;
@@ -55,6 +64,7 @@ export interface Dialect {
 export const SQLITE_DIALECT: Dialect = {
   // There is one writer at a time.
   hasMonotonicIds: true,
+  insertsAllOrNone: false,
   plainInserts: {
     definition: plainDefinition('?1'),
     insertFromJson: (table, columns, id) =>
@@ -91,16 +101,14 @@ export const SQLITE_DIALECT: Dialect = {
 export const POSTGRES_DIALECT: Dialect = {
   // Of two concurrent transactions, the one with the higher id may commit first.
   hasMonotonicIds: false,
+  insertsAllOrNone: true,
   plainInserts: undefined,
   // Another program in the same database is unlikely to use the same 64-bit number.
   locks: {
     lock: `SELECT pg_advisory_xact_lock(hashtextextended('petstore ' || $1, 0))`,
     tryLock: `SELECT pg_try_advisory_xact_lock(hashtextextended('petstore ' || $1, 0)) AS locked`,
   },
-  // A null row of the table provides the types. Its name alone could denote a built-in type, such as `line`.
-  insertFromJson: (table, columns, id) =>
-    `INSERT INTO ${quoted(table)} (${columns.map(quoted).join(', ')}) SELECT ${columns.map(quoted).join(', ')} ` +
-    `FROM json_populate_recordset((SELECT "no row" FROM ${quoted(table)} AS "no row" LIMIT 0), $1) RETURNING ${quoted(id)}`,
+  insertFromJson: insertOnPostgres,
   elements: (json) => `json_array_elements(${json})`,
   lockRows: (table) => `FOR KEY SHARE OF ${table}`,
   object(members) {
@@ -161,6 +169,22 @@ function insertOnSqlite(table: string, columns: readonly string[], id: string, c
     `WITH batch AS (SELECT key, value FROM json_each(?1)) INSERT INTO ${quoted(table)} (${columns.map(quoted).join(', ')}) ` +
     `SELECT ${columns.map((column) => `value ->> ${literal(column)}`).join(', ')} FROM batch ${condition} ORDER BY key ` +
     `RETURNING CAST(${quoted(id)} AS TEXT) AS ${quoted(id)}`
+  );
+}
+
+/**
+ * Counts the inserted rows in the same statement, so that it needs no transaction around it. A null row of the table provides the types,
+ * because its name alone could denote a built-in type, such as `line`. The text that cannot be cast contains the count, because PostgreSQL
+ * would evaluate a constant when it plans the statement. The outer join reads the count even if all rows are missing.
+ */
+function insertOnPostgres(table: string, columns: readonly string[], id: string): string {
+  const names = columns.map(quoted).join(', ');
+  return (
+    `WITH inserted AS (INSERT INTO ${quoted(table)} (${names}) SELECT ${names} ` +
+    `FROM json_populate_recordset((SELECT "no row" FROM ${quoted(table)} AS "no row" LIMIT 0), $1) RETURNING ${quoted(id)}), ` +
+    `counted AS (SELECT CASE WHEN count(${quoted(id)}) < json_array_length($1) ` +
+    `THEN CAST(${literal(`${ROW_LOST} Rows: `)} || count(*) AS integer) END AS missing FROM inserted) ` +
+    `SELECT inserted.${quoted(id)} FROM counted LEFT JOIN inserted ON true WHERE counted.missing IS NULL`
   );
 }
 

@@ -11,7 +11,7 @@ import { outsideOfSpans } from '../core/tracing.js';
 import { TransientMap } from '../core/transient-map.js';
 import { BatchedInsert, type ReturnedRow } from './batched-insert.js';
 import type { CachedKind } from './data-version.js';
-import type { Dialect } from './dialect.js';
+import { type Dialect, ROW_LOST } from './dialect.js';
 import type { Transactions } from './transactions/transactions.js';
 
 const MAX_ROWS = 500;
@@ -36,9 +36,6 @@ interface PendingInsert {
   readonly resolve: (result: InsertResult) => void;
   readonly reject: (reason: unknown) => void;
 }
-
-const ROW_LOST =
-  'The database returned no id for an inserted row: a trigger or ON CONFLICT has dropped or redirected it.';
 
 /**
  * Commits the rows of concurrent inserts together. While one commit is written to disk, further rows wait in a queue, and then share one
@@ -139,7 +136,10 @@ export class InsertBatches {
     insert: BatchedInsert,
     batch: readonly PendingInsert[],
   ): Promise<readonly ReturnedRow[]> {
+    const { database } = this;
     const rows = `[${batch.map(({ json }) => json).join(',')}]`;
+    if (database.dialect.insertsAllOrNone)
+      return database.transactions.outside(() => database.query<ReturnedRow[]>(insert.sql, [rows]));
     const returned = await this.commitPlain(insert, rows);
     return returned ?? this.commitChecked(insert, batch, rows);
   }
@@ -172,16 +172,15 @@ export class InsertBatches {
     rows: string,
   ): Promise<readonly ReturnedRow[]> {
     const { metadata, sql, idName } = insert;
-    const { dialect, transactions } = this.database;
     const changes: CachedKind[] = ['responses'];
-    return transactions.commitChanging(changes, async (_, manager) => {
+    return this.database.transactions.commitChanging(changes, async (_, manager) => {
       const definition = await this.definitionOf(metadata.tableName, manager);
       if (definition === undefined) changes.push('rows');
       const returned = await manager.query<ReturnedRow[]>(sql, [rows]);
       const ids = returned.map((row) => row[idName]);
       // It is unknown which row is missing.
       if (ids.length !== batch.length || ids.includes(null)) throw new Error(ROW_LOST);
-      if (dialect.hasMonotonicIds && !areAscending(ids)) throw new Error(ROW_LOST);
+      if (!areAscending(ids)) throw new Error(ROW_LOST);
       if (definition !== undefined) this.definitions.set(insert, definition);
       return returned;
     });

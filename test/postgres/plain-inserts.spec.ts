@@ -280,6 +280,25 @@ it.each(Object.entries(TRIGGERS))(
   },
 );
 
+it('a trigger that stores the row elsewhere leaves nothing there, because the request fails', async () => {
+  const database = plain.app.get(DataSource);
+  const elsewhere = `INSERT INTO elsewhere (name) VALUES (new.name);`;
+  await database.query('CREATE TABLE elsewhere (name text)');
+  for (const statement of ON_POSTGRES
+    ? [
+        `CREATE OR REPLACE FUNCTION divert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${elsewhere} RETURN NULL; END $$`,
+        'CREATE TRIGGER divert BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION divert()',
+      ]
+    : [`CREATE TRIGGER divert BEFORE INSERT ON pets BEGIN ${elsewhere} SELECT RAISE(IGNORE); END`])
+    await database.query(statement);
+  onTestFinished(() => database.query(`DROP TRIGGER divert${ON_POSTGRES ? ' ON pets' : ''}`));
+  const responses = await Promise.all(
+    ['Rex', 'Ida'].map((name) => plain.request('POST', '/v1/pets', { json: { name, categoryId: 1 } })),
+  );
+  expect(responses.map(({ status }) => status)).toEqual([500, 500]);
+  expect(await database.query('SELECT * FROM elsewhere')).toEqual([]);
+});
+
 describe('rows with columns of types that both databases have', () => {
   let service: TestService;
   beforeAll(async () => {
