@@ -6,8 +6,7 @@ import { UNLIMITED, openForTest } from '../support/opened.js';
 const ALL = declaredScopes().map(({ name }) => name);
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const REFUSAL =
-  'No working key with the scope admin would remain; issue another key first, or force this change.';
+const REFUSAL = 'No working key with the scope admin would remain.';
 
 /** A key, with the client that has it. */
 interface Key {

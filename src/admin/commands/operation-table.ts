@@ -111,7 +111,7 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
     operation: 'rotateKey',
     question: `Rotate ${KEY_NAME} and revoke the old key immediately`,
     confirmation: ['grace', '0'],
-    done: 'Created its successor, the key {id}. The old key works until {oldExpiresAt}.',
+    done: 'Created its successor, the key {id}. The old key expires at {oldExpiresAt}.',
   },
   'key unban': {
     operation: 'unbanKey',

@@ -76,14 +76,14 @@ export const CLIENTS_ERRORS = defineErrors({
   },
   last_key_with_scope: {
     status: 409,
-    message:
-      'No working key with the scope {scope} would remain; issue another key first, or force this change.',
+    message: 'No working key with the scope {scope} would remain.',
     example: { scope: 'admin' },
     cause:
       'Without a working key with the scope `admin`, administration over HTTP would no longer be possible.',
     remedy:
-      'Issue another key with the scope first, or repeat the change with `--force` (over HTTP: `?force=true`).',
-    command: 'Issue another key with the scope first, or repeat the command with `--force`.',
+      'To replace a key, rotate it. Otherwise, issue another key with the scope first, or repeat the change with `--force` (over HTTP: `?force=true`).',
+    command:
+      'To replace a key, rotate it. Otherwise, issue another key with the scope first, or repeat the command with `--force`.',
   },
   scope_not_held: {
     status: 403,
