@@ -247,6 +247,21 @@ describe('at the bound of requests in flight', () => {
       ]);
   });
 
+  it('refusals are 1 ms apart, so that clients that repeat them immediately do not use up the processor', async () => {
+    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    await busy(service, 1);
+    const sockets = await connected(service, 400);
+    const arrivals = await Promise.all(
+      sockets.map(async (socket) => {
+        socket.write('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n');
+        expect(await firstStatus(socket)).toBe(503);
+        return performance.now();
+      }),
+    );
+    // Timers run up to 1 ms early, and the first responses arrive late.
+    expect(Math.max(...arrivals) - Math.min(...arrivals)).toBeGreaterThan(300);
+  });
+
   it('health checks get a response', async () => {
     const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
     await busy(service, 1);
