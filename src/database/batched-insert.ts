@@ -9,8 +9,8 @@ export type ReturnedRow = Readonly<Record<string, unknown>>;
 export class BatchedInsert {
   /** Its only parameter is the JSON text of the rows. */
   readonly sql: string;
-  /** The statement for a plain table, which commits on its own. Its second parameter is the definition of the table. */
-  readonly plainSql: string | undefined;
+  /** The statement that commits on its own. On SQLite, its second parameter is the definition of the plain table. */
+  readonly plainSql: string;
   readonly idName: string;
 
   private constructor(
@@ -22,7 +22,7 @@ export class BatchedInsert {
     this.idName = id.databaseName;
     const names = columns.map(({ databaseName }) => databaseName);
     this.sql = dialect.insertFromJson(metadata.tableName, names, this.idName);
-    this.plainSql = dialect.plainInserts?.insertFromJson(metadata.tableName, names, this.idName);
+    this.plainSql = dialect.plainInserts.insertFromJson(metadata.tableName, names, this.idName);
   }
 
   /** Undefined for an entity whose rows TypeORM must insert. */

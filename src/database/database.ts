@@ -7,7 +7,7 @@ import {
   type SelectQueryBuilder,
 } from 'typeorm';
 import type { ApiError } from '../core/errors/api-error.js';
-import type { DataVersion } from './data-version.js';
+import type { CachedKind, DataVersion } from './data-version.js';
 import type { Dialect } from './dialect.js';
 import { InsertBatches } from './insert-batches.js';
 import { widenInt64Relations } from './int64-relations.js';
@@ -92,6 +92,15 @@ export abstract class Database extends DataSource {
   protected abstract readonly queryBuilder: new (
     query: SelectQueryBuilder<ObjectLiteral>,
   ) => SelectQueryBuilder<ObjectLiteral>;
+  /**
+   * Runs a single statement outside of any transaction, and returns its rows. Its commit invalidates only these cached kinds, where the
+   * database distinguishes them. If it returns no rows, it has not changed anything.
+   */
+  abstract autocommit<Row>(
+    sql: string,
+    parameters: readonly unknown[],
+    invalidates: readonly CachedKind[],
+  ): Promise<readonly Row[]>;
   /** Commits the rows of concurrent inserts together. */
   readonly inserts = new InsertBatches(this);
 

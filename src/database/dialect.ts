@@ -11,11 +11,14 @@ export interface JsonMember {
   readonly isOmittedWhenNull: boolean;
 }
 
-/** Inserts into tables without triggers and conflict clauses. */
+/** Inserts in a single statement, which commits on its own. */
 export interface PlainInserts {
-  /** A query for the `definition` of the table `?1`, without a row if the table is not plain. */
-  readonly definition: string;
-  /** `insertFromJson` that inserts nothing unless the definition is still `?2` and the ids will increase. */
+  /** A query for the `definition` of the table `?1`, without a row if the table is not plain. Undefined if none is needed. */
+  readonly definition: string | undefined;
+  /**
+   * `insertFromJson` whose rows are returned in the order of the ids. On SQLite, it inserts nothing unless the definition is still `?2` and
+   * the ids will increase. On PostgreSQL, it fails if a row is missing.
+   */
   insertFromJson(table: string, columns: readonly string[], id: string): string;
 }
 
@@ -27,22 +30,17 @@ export const ROW_LOST =
 export interface Dialect {
   /** Whether generated ids increase in the order of commits. */
   readonly hasMonotonicIds: boolean;
-  /** Whether `insertFromJson` fails if a row is missing. */
-  readonly insertsAllOrNone: boolean;
   /**
-   * Inserts in a single statement, which commits on its own. It must not affect other rows, so its table must be plain: without triggers
-   * and conflict clauses. Undefined if the DataVersion of the database does not distinguish inserts from other changes.
+   * On SQLite, such a statement must not affect other rows, so its table must be plain: without triggers and conflict clauses. On PostgreSQL,
+   * any table will do, because the DataVersion does not distinguish inserts from other changes.
    */
-  readonly plainInserts: PlainInserts | undefined;
+  readonly plainInserts: PlainInserts;
   /**
    * Queries that lock the name `$1` until the transaction ends: `lock` waits, `tryLock` returns `locked`. Undefined on SQLite, where the
    * single writer needs no locks.
    */
   readonly locks: { readonly lock: string; readonly tryLock: string } | undefined;
-  /**
-   * An INSERT of the rows in `?1`, a JSON array of objects with these columns, that returns the id of each in their order, as text on SQLite.
-   * If a row is missing, which SQLite does not check, it fails with ROW_LOST in its message.
-   */
+  /** An INSERT of the rows in `?1`, a JSON array of objects with these columns, that returns the id of each, as text on SQLite. */
   insertFromJson(table: string, columns: readonly string[], id: string): string;
   /** An item for FROM with a row for each element of a JSON array, in its column `value`. */
   elements(json: string): string;
@@ -64,7 +62,6 @@ export interface Dialect {
 export const SQLITE_DIALECT: Dialect = {
   // There is one writer at a time.
   hasMonotonicIds: true,
-  insertsAllOrNone: false,
   plainInserts: {
     definition: plainDefinition('?1'),
     insertFromJson: (table, columns, id) =>
@@ -101,8 +98,7 @@ export const SQLITE_DIALECT: Dialect = {
 export const POSTGRES_DIALECT: Dialect = {
   // Of two concurrent transactions, the one with the higher id may commit first.
   hasMonotonicIds: false,
-  insertsAllOrNone: true,
-  plainInserts: undefined,
+  plainInserts: { definition: undefined, insertFromJson: insertCountedOnPostgres },
   // Another program in the same database is unlikely to use the same 64-bit number.
   locks: {
     lock: `SELECT pg_advisory_xact_lock(hashtextextended('petstore ' || $1, 0))`,
@@ -172,17 +168,24 @@ function insertOnSqlite(table: string, columns: readonly string[], id: string, c
   );
 }
 
-/**
- * Counts the inserted rows in the same statement, so that it needs no transaction around it. A null row of the table provides the types,
- * because its name alone could denote a built-in type, such as `line`. The text that cannot be cast contains the count, because PostgreSQL
- * would evaluate a constant when it plans the statement. The outer join reads the count even if all rows are missing.
- */
+/** A null row of the table provides the types. Its name alone could denote a built-in type, such as `line`. */
 function insertOnPostgres(table: string, columns: readonly string[], id: string): string {
   const names = columns.map(quoted).join(', ');
   return (
-    `WITH inserted AS (INSERT INTO ${quoted(table)} (${names}) SELECT ${names} ` +
-    `FROM json_populate_recordset((SELECT "no row" FROM ${quoted(table)} AS "no row" LIMIT 0), $1) RETURNING ${quoted(id)}), ` +
-    `counted AS (SELECT CASE WHEN count(${quoted(id)}) < json_array_length($1) ` +
+    `INSERT INTO ${quoted(table)} (${names}) SELECT ${names} ` +
+    `FROM json_populate_recordset((SELECT "no row" FROM ${quoted(table)} AS "no row" LIMIT 0), $1) RETURNING ${quoted(id)}`
+  );
+}
+
+/**
+ * Counts the inserted rows in the same statement, so that it needs no transaction around it. The text that cannot be cast contains the
+ * count, because PostgreSQL would evaluate a constant when it plans the statement. The outer join reads the count even if all rows are
+ * missing.
+ */
+function insertCountedOnPostgres(table: string, columns: readonly string[], id: string): string {
+  return (
+    `WITH inserted AS (${insertOnPostgres(table, columns, id)}), ` +
+    `counted AS (SELECT CASE WHEN count(${quoted(id)}) <> json_array_length($1) ` +
     `THEN CAST(${literal(`${ROW_LOST} Rows: `)} || count(*) AS integer) END AS missing FROM inserted) ` +
     `SELECT inserted.${quoted(id)} FROM counted LEFT JOIN inserted ON true WHERE counted.missing IS NULL`
   );

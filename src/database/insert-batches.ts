@@ -21,9 +21,9 @@ interface InsertingDatabase extends DataSource {
   readonly transactions: Transactions;
   /**
    * Runs a single statement outside of any transaction, and returns its rows. Its commit invalidates only these cached kinds. If it returns
-   * no rows, it must not have changed anything. Undefined if the dialect has no `plainInserts`.
+   * no rows, it has not changed anything.
    */
-  autocommit?<Row>(
+  autocommit<Row>(
     sql: string,
     parameters: readonly unknown[],
     invalidates: readonly CachedKind[],
@@ -87,6 +87,10 @@ export class InsertBatches {
       this.pending.delete(insert);
       if (rows.length > 0) this.pending.set(insert, rows);
       await this.write(insert, batch);
+      // The clients of these rows send their next requests. Without two turns for them, batches have half as many rows, and each commit
+      // invalidates the cached responses.
+      await new Promise(setImmediate);
+      await new Promise(setImmediate);
     }
     this.isWriting = false;
   }
@@ -136,31 +140,26 @@ export class InsertBatches {
     insert: BatchedInsert,
     batch: readonly PendingInsert[],
   ): Promise<readonly ReturnedRow[]> {
-    const { database } = this;
     const rows = `[${batch.map(({ json }) => json).join(',')}]`;
-    if (database.dialect.insertsAllOrNone)
-      return database.transactions.outside(() => database.query<ReturnedRow[]>(insert.sql, [rows]));
     const returned = await this.commitPlain(insert, rows);
     return returned ?? this.commitChecked(insert, batch, rows);
   }
 
   /**
    * Inserts the rows in one statement, because the three statements of a transaction would each wait for a turn of the event loop, which
-   * triples the time of a POST under load. Undefined if the table is not known to be plain.
+   * triples the time of a POST under load. Undefined if the table is not known to be plain, or has a rule that such a statement cannot follow.
    */
   private async commitPlain(
     insert: BatchedInsert,
     rows: string,
   ): Promise<readonly ReturnedRow[] | undefined> {
-    const { plainSql, idName } = insert;
+    const { dialect } = this.database;
     const definition = this.definitions.get(insert);
-    if (plainSql === undefined || definition === undefined) return undefined;
-    const returned = await this.database.autocommit?.<ReturnedRow>(
-      plainSql,
-      [rows, definition],
-      ['responses'],
-    );
-    if (returned && returned.length > 0) return returned.toSorted(byId(idName));
+    if (dialect.plainInserts.definition !== undefined && definition === undefined) return undefined;
+    const parameters = definition === undefined ? [rows] : [rows, definition];
+    const returned = await this.database.autocommit<ReturnedRow>(insert.plainSql, parameters, ['responses']);
+    if (returned.length > 0)
+      return dialect.hasMonotonicIds ? returned.toSorted(byId(insert.idName)) : returned;
     this.definitions.delete(insert);
     return undefined;
   }
@@ -172,15 +171,16 @@ export class InsertBatches {
     rows: string,
   ): Promise<readonly ReturnedRow[]> {
     const { metadata, sql, idName } = insert;
+    const { dialect, transactions } = this.database;
     const changes: CachedKind[] = ['responses'];
-    return this.database.transactions.commitChanging(changes, async (_, manager) => {
+    return transactions.commitChanging(changes, async (_, manager) => {
       const definition = await this.definitionOf(metadata.tableName, manager);
       if (definition === undefined) changes.push('rows');
       const returned = await manager.query<ReturnedRow[]>(sql, [rows]);
       const ids = returned.map((row) => row[idName]);
       // It is unknown which row is missing.
       if (ids.length !== batch.length || ids.includes(null)) throw new Error(ROW_LOST);
-      if (!areAscending(ids)) throw new Error(ROW_LOST);
+      if (dialect.hasMonotonicIds && !areAscending(ids)) throw new Error(ROW_LOST);
       if (definition !== undefined) this.definitions.set(insert, definition);
       return returned;
     });
@@ -188,9 +188,9 @@ export class InsertBatches {
 
   /** The definition of a plain table; undefined for a table whose inserts may affect other rows. */
   private async definitionOf(tableName: string, manager: EntityManager): Promise<string | undefined> {
-    const { plainInserts } = this.database.dialect;
-    if (!plainInserts) return undefined;
-    const [table] = await manager.query<{ definition: string }[]>(plainInserts.definition, [tableName]);
+    const { definition } = this.database.dialect.plainInserts;
+    if (definition === undefined) return undefined;
+    const [table] = await manager.query<{ definition: string }[]>(definition, [tableName]);
     return table?.definition;
   }
 }

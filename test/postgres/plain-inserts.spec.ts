@@ -299,6 +299,23 @@ it('a trigger that stores the row elsewhere leaves nothing there, because the re
   expect(await database.query('SELECT * FROM elsewhere')).toEqual([]);
 });
 
+it.runIf(ON_POSTGRES)('animals are added to a table with a rule, which is followed', async () => {
+  const database = plain.app.get(DataSource);
+  await database.query('CREATE TABLE names_added (name text)');
+  await database.query(
+    'CREATE RULE note AS ON INSERT TO pets DO ALSO INSERT INTO names_added VALUES (new.name)',
+  );
+  onTestFinished(() => database.query('DROP RULE note ON pets'));
+  const names = ['Rex', 'Ida', 'Bo'];
+  const responses = await Promise.all(
+    names.map((name) => plain.request('POST', '/v1/pets', { json: { name, categoryId: 1 } })),
+  );
+  expect(responses.map(({ status, body }) => [status, body.name])).toEqual(names.map((name) => [201, name]));
+  expect(await database.query('SELECT name FROM names_added ORDER BY name')).toEqual(
+    names.toSorted().map((name) => ({ name })),
+  );
+});
+
 describe('rows with columns of types that both databases have', () => {
   let service: TestService;
   beforeAll(async () => {

@@ -13,7 +13,7 @@ import { KeyedSelectQueryBuilder } from './keyed-insert-query-builder.js';
 import { MigrationRunner } from './migration-runner.js';
 import { NamedReads } from './named-reads.js';
 import { checkOwnSessions } from './own-sessions.js';
-import { isDenied, openingFailure } from './postgres-errors.js';
+import { codeOf, isDenied, openingFailure } from './postgres-errors.js';
 import type { PostgresOptions } from './postgres-options.js';
 import { PostgresPool } from './postgres-pool.js';
 import type { PostgresAvailability } from './postgres-availability.js';
@@ -84,6 +84,19 @@ export class PostgresDataSource extends Database {
     await super.destroy();
   }
 
+  /**
+   * Runs an insert outside of any transaction, and returns its rows. Returns none, and has changed nothing, if the table has a rule that
+   * PostgreSQL does not apply to such a statement.
+   */
+  async autocommit<Row>(sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
+    try {
+      return await this.transactions.outside(() => this.query<Row[]>(sql, [...parameters]));
+    } catch (error) {
+      if (codeOf(error) === FEATURE_NOT_SUPPORTED) return [];
+      throw error;
+    }
+  }
+
   async whileMigrating<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await this.transactions.run({}, async (inside, manager) => {
@@ -147,6 +160,9 @@ export class PostgresDataSource extends Database {
 
 /** Assigns an id to the transaction, as a write does, without writing anything. */
 const ASSIGN_XID = 'SELECT pg_current_xact_id()';
+
+/** SQLSTATE for a statement that PostgreSQL cannot run, such as one in WITH for a table with a rule. */
+const FEATURE_NOT_SUPPORTED = '0A000';
 
 /** How long a process waits for another's migrations, in milliseconds. */
 const MIGRATION_WAIT_MS = 600_000;
