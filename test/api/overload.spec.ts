@@ -146,7 +146,7 @@ async function busy(service: TestService, count: number): Promise<() => Promise<
 }
 
 describe('at the bound of requests in flight', () => {
-  it('a request is refused immediately with 503, and those in flight get their response', async () => {
+  it('a request is refused with 503, and those in flight get their response', async () => {
     const service = await open({ MAX_REQUESTS_IN_FLIGHT: '2' });
     const admitted = await busy(service, 2);
     const refused = await service.request('GET', '/v1/pets', { headers: { 'x-request-id': 'mine' } });
@@ -251,15 +251,12 @@ describe('at the bound of requests in flight', () => {
     const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
     await busy(service, 1);
     const sockets = await connected(service, 400);
-    const arrivals = await Promise.all(
-      sockets.map(async (socket) => {
-        socket.write('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n');
-        expect(await firstStatus(socket)).toBe(503);
-        return performance.now();
-      }),
-    );
-    // Timers run up to 1 ms early, and the first responses arrive late.
-    expect(Math.max(...arrivals) - Math.min(...arrivals)).toBeGreaterThan(300);
+    const startedAt = performance.now();
+    for (const socket of sockets) socket.write('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n');
+    const statuses = await Promise.all(sockets.map((socket) => firstStatus(socket)));
+    expect(new Set(statuses)).toEqual(new Set([503]));
+    // Timers may run 1 ms early.
+    expect(performance.now() - startedAt).toBeGreaterThan(390);
   });
 
   it('health checks get a response', async () => {

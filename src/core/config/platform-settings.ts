@@ -218,7 +218,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: wholeNumber(0, 1_000_000),
     default: 4_000,
     description:
-      'Maximum number of concurrent requests of a process. Further requests are refused with 503 within a second. Up to 500 requests, or this number if it is smaller, are always accepted. Above 500, the limit is the number of responses that the process currently sends in 0.75 s, up to this maximum. Requests of slow clients and streams do not count. 0: no limit.',
+      'Maximum number of concurrent requests of a process. Further requests are refused with 503, after at most about a second. Up to 500 requests, or this number if it is smaller, are always accepted. Above 500, the limit is the number of responses that the process currently sends in 0.75 s, up to this maximum. Requests of slow clients and streams do not count. 0: no limit.',
   },
   maxEventLoopLagMs: {
     type: wholeNumber(0, 60_000),

@@ -27,7 +27,7 @@ const MAX_WAIT_S = 0.75;
  * cached response: sent immediately, refusals to 2,000 connections left 4 % of the capacity for accepted requests.
  */
 const REFUSAL_INTERVAL_MS = 1;
-/** Maximum time that a refusal waits, in milliseconds. */
+/** Maximum time that a refusal waits, in milliseconds. If more of them wait than have a turn until then, the interval is shorter. */
 const MAX_REFUSAL_WAIT_MS = 1_000;
 /** Methods whose handlers do not wait for a body. */
 const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -127,11 +127,15 @@ export class Overload implements NestMiddleware {
     request.isUnlogged = true;
     request.servedRoute = 'shed';
     const retryAfter = this.logShedding(reason);
+    // Bodies of waiting requests are discarded, because thousands would fill the memory.
+    const hasBody = announcesBody(request);
+    if (hasBody) request.resume();
     await this.turn();
+    // A small body has arrived with its head but is parsed only afterwards; the connection can then be kept.
+    if (hasBody) await setImmediate();
+    if (request.socket.destroyed) return;
     const headers = { ...retryAfter, ...(await this.quota.headersFor(request)) };
     const params = { reason: 'it is overloaded' };
-    // A small body has arrived with its head but is parsed only afterwards; the connection can then be kept.
-    if (announcesBody(request)) await setImmediate(request.resume());
     const refusal = new ApiError(HTTP_ERRORS.service_unavailable, { params, headers, isLogged: true });
     writeRefusal(refusal, request, response);
   }
