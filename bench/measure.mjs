@@ -1,6 +1,7 @@
 // How servers are measured alongside each other: each scenario on every server in turn, in several rounds. A ratio is the median of the ratios
 // within the rounds, because the speed of a machine changes from one minute to the next.
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { load } from './load.mjs';
 import { median } from './running-service.mjs';
@@ -17,7 +18,11 @@ export function peer(file, environment = {}) {
       resolve({
         url: `http://127.0.0.1:${port}`,
         pid: child.pid,
-        stop: () => Promise.resolve(child.kill()),
+        stop: async () => {
+          const exited = once(child, 'exit');
+          child.kill();
+          await exited;
+        },
       }),
     );
     child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)));

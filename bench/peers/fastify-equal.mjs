@@ -163,4 +163,4 @@ function tag(request, reply, payload, done) {
 
 await app.listen({ port: 0, host: '127.0.0.1' });
 process.send?.({ port: app.server.address().port });
-process.once('SIGTERM', () => void app.close());
+process.once('SIGTERM', () => void app.close().finally(() => process.exit()));

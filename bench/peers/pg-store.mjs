@@ -1,4 +1,4 @@
-// What both peers on PostgreSQL do for a request, beside their framework: an API key by its digest, a minute and a day counted, and
+// What peers/express-pg.mjs does for a request, beside its framework: an API key by its digest, a minute and a day counted, and
 // prepared statements. Keys are remembered for five seconds, counts are kept in the process.
 import { createHash } from 'node:crypto';
 import pg from 'pg';
