@@ -14,16 +14,7 @@ import { Clock } from '../../core/time/clock.js';
 import { noteArrival } from '../../core/tracing.js';
 import { TransientMap } from '../../core/transient-map.js';
 import { EventStreams } from './event-streams.js';
-import {
-  afterReading,
-  hold,
-  isHeld,
-  isReadingMessage,
-  resumeParsing,
-  release,
-  restOf,
-  stopAfterHead,
-} from './held-socket.js';
+import { afterReading, hold, isHeld, resumeParsing, release, restOf, stopAfterHead } from './held-socket.js';
 import { Overload } from './overload.js';
 import { ParserRefusals } from './parser-refusals.js';
 import { readRequestLine } from './malformed-request.middleware.js';
@@ -142,11 +133,13 @@ export class Connections {
         current.setHeader('Connection', 'close');
   }
 
-  /** Reads the data that has arrived on connections without a request, then closes those that still have none. */
-  async closeIdle(): Promise<void> {
+  /** Reads the data that has arrived on the server's connections without a request, then closes those that still have none. */
+  async closeIdle(server: Server): Promise<void> {
     await afterReading();
     for (const [socket, connection] of this.connections.all())
-      if (isIdle(connection) && !connection.last && !isReadingMessage(socket)) socket.destroy();
+      if (isIdle(connection) && !connection.last && socket.bytesRead === 0) socket.destroy();
+    // Of the others, only Node knows whether the start of a message has been read.
+    server.closeIdleConnections();
   }
 
   /** Releases a connection for an upgrade; returns false if earlier requests have no response yet. */

@@ -34,7 +34,7 @@ export async function stopServing(
       return false;
     }
     connections.endEventStreams();
-    if (now >= idleFrom) await connections.closeIdle();
+    if (now >= idleFrom) await connections.closeIdle(server);
     await setTimeout(Math.max(0, Math.min(SWEEP_MS, until - performance.now())));
   }
   return true;

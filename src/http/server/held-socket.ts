@@ -13,8 +13,6 @@ const MAX_TURNS = 50;
 interface Parser {
   onIncoming: (request: IncomingMessage, shouldKeepAlive: boolean) => number;
   resume(): void;
-  /** Time since the first byte of the message being read, in milliseconds; 0 if there is none. */
-  duration(): number;
 }
 
 function parserOf(socket: Socket): Parser | null | undefined {
@@ -71,11 +69,6 @@ export function resumeParsing(socket: Socket, rest: Buffer): void {
   parserOf(socket)?.resume();
   // Node's own listener passes it to the parser.
   socket.emit('data', rest);
-}
-
-/** Whether the start of a message has been read, but not its end. */
-export function isReadingMessage(socket: Socket): boolean {
-  return socket.bytesRead > 0 && (parserOf(socket)?.duration() ?? 0) > 0;
 }
 
 /**
