@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { NUMBER } from './random-load.mjs';
+import { ADD, NUMBER, firstNumber } from './random-load.mjs';
 
 const CONNECTIONS = 32;
 const MS = { us: 0.001, ms: 1, s: 1_000 };
@@ -63,13 +63,8 @@ function lua(requests) {
   const parts = [];
   for (let at = 0; at < calls.length; at += 1_000)
     parts.push(`(function()\n${calls.slice(at, at + 1_000).join('\n')}\nend)()`);
-  return `
-    local heads, tails, turn, number = {}, {}, 0, ${firstNumber()}
-    local function add(request)
-      local from, to = request:find('${NUMBER}', 1, true)
-      heads[#heads + 1] = from and request:sub(1, from - 1) or request
-      tails[#heads] = from and request:sub(to + 1) or false
-    end
+  return `${ADD}
+    local turn, number = 0, ${firstNumber()}
     function init() ${parts.join(';')} end
     function request()
       turn = turn % #heads + 1
@@ -77,11 +72,6 @@ function lua(requests) {
       number = number + 1
       return heads[turn] .. string.format('%d', number) .. tails[turn]
     end`;
-}
-
-/** The first of the numbers in place of NUMBER: no run before this one has reached it. */
-function firstNumber() {
-  return (Date.now() % 1e9) * 1_000;
 }
 
 async function byAutocannon(url, requests, seconds) {

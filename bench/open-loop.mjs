@@ -4,7 +4,7 @@
 // request when the one before gets a response, for the given number of seconds or requests. One that `stays` keeps its connections open.
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { NUMBER } from './random-load.mjs';
+import { NUMBER, firstNumber } from './random-load.mjs';
 
 /** Clients give up after this time, in milliseconds: what gets a response later helps nobody. */
 export const DEADLINE_MS = 1_000;
@@ -19,7 +19,7 @@ async function offered({ url, requests, connections, rate, seconds = Infinity, r
   const idle = await Promise.all(Array.from({ length: connections }, () => opened(port, hostname)));
   const result = { offered: 0, good: 0, late: 0, shed: 0, other: 0, unsent: 0 };
   const [times, shedTimes] = [[], []];
-  const firstNumber = Date.now() * 1_000;
+  const base = firstNumber();
   let [sent, responded] = [0, 0];
   let allResponded;
   const all = new Promise((resolve) => (allResponded = resolve));
@@ -43,7 +43,7 @@ async function offered({ url, requests, connections, rate, seconds = Infinity, r
     const client = idle.pop();
     client.dueAt = dueAt;
     client.end = end;
-    client.socket.write(requests[sent % requests.length].replace(NUMBER, firstNumber + sent));
+    client.socket.write(requests[sent % requests.length].replace(NUMBER, base + sent));
     sent += 1;
   };
   const startedAt = performance.now();

@@ -10,6 +10,20 @@ const CONNECTIONS = 32;
 /** Stands in a path for the number of a request. */
 export const NUMBER = '0NUMBER0';
 
+/** The first of the numbers that no request had before: no earlier run has reached it. */
+export function firstNumber() {
+  return (Date.now() % 1e9) * 1_000;
+}
+
+/** Lua for wrk: `add(request)` keeps a request by what is before and after NUMBER in it. */
+export const ADD = `
+    local heads, tails = {}, {}
+    local function add(request)
+      local from, to = request:find('${NUMBER}', 1, true)
+      heads[#heads + 1] = from and request:sub(1, from - 1) or request
+      tails[#heads] = from and request:sub(to + 1) or false
+    end`;
+
 /**
  * Sends, for the given number of seconds: one of `reads` at random, with NUMBER as an integer from 1 to `among`, or one that no request had
  * before; and `write` with the probability `share`. Answers requests and failures (no 2xx or 3xx), requests per second, the median and
@@ -40,21 +54,15 @@ function lua({ reads = [], write, share = 0, among, headers }, seed) {
     `{${Object.entries(object)
       .map(([name, value]) => `[${text(name)}]=${text(value)}`)
       .join(', ')}}`;
-  const calls = reads.map((path) => `add(${text(path)})`);
+  const calls = reads.map((path) => `add(wrk.format('GET', ${text(path)}, headers))`);
   // Lua takes no function with more than 65,536 constants.
   const parts = [];
   for (let at = 0; at < calls.length; at += 1_000)
     parts.push(`;(function()\n${calls.slice(at, at + 1_000).join('\n')}\nend)()`);
   const number = among === undefined ? 'sent' : `random(${among})`;
-  return `
-    local heads, tails, write, sent = {}, {}, nil, ${Date.now() % 1e9} * 1000
+  return `${ADD}
+    local headers, write, sent = ${table(headers)}, nil, ${firstNumber()}
     local random = math.random
-    local function add(path)
-      local request = wrk.format('GET', path, ${table(headers)})
-      local from, to = request:find('${NUMBER}', 1, true)
-      heads[#heads + 1] = from and request:sub(1, from - 1) or request
-      tails[#heads] = from and request:sub(to + 1) or false
-    end
     function init()
       math.randomseed(${seed})
       ${parts.join('\n')}

@@ -16,8 +16,8 @@ export interface PlainInserts {
   /** A query for the `definition` of the table `?1`, without a row if the table is not plain. Undefined if none is needed. */
   readonly definition: string | undefined;
   /**
-   * `insertFromJson` whose rows are returned in the order of the ids. On SQLite, it inserts nothing unless the definition is still `?2` and
-   * the ids will increase. On PostgreSQL, it fails if a row is missing.
+   * `insertFromJson` that, on SQLite, inserts nothing unless the definition is still `?2` and the ids will increase, and that, on PostgreSQL,
+   * fails if a row is missing.
    */
   insertFromJson(table: string, columns: readonly string[], id: string): string;
 }
@@ -31,8 +31,8 @@ export interface Dialect {
   /** Whether generated ids increase in the order of commits. */
   readonly hasMonotonicIds: boolean;
   /**
-   * On SQLite, such a statement must not affect other rows, so its table must be plain: without triggers and conflict clauses. On PostgreSQL,
-   * any table will do, because the DataVersion does not distinguish inserts from other changes.
+   * Inserts that commit on their own. On SQLite, they must not affect other rows, so the table must be plain: without triggers and conflict
+   * clauses. On PostgreSQL, any table will do, because the DataVersion does not distinguish inserts from other changes.
    */
   readonly plainInserts: PlainInserts;
   /**

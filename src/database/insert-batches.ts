@@ -19,10 +19,7 @@ const MAX_ROWS = 500;
 interface InsertingDatabase extends DataSource {
   readonly dialect: Dialect;
   readonly transactions: Transactions;
-  /**
-   * Runs a single statement outside of any transaction, and returns its rows. Its commit invalidates only these cached kinds. If it returns
-   * no rows, it has not changed anything.
-   */
+  /** See Database. */
   autocommit<Row>(
     sql: string,
     parameters: readonly unknown[],
