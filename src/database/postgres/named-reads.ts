@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { ApiError } from '../../core/errors/api-error.js';
 import { JsonReader } from '../database.js';
 import { withParameters } from '../dialect.js';
+import { JoinedReads, type Parameter, type Row } from '../joined-reads.js';
 import type { Transactions } from '../transactions/transactions.js';
 import { codeOf, errorKindOf } from './postgres-errors.js';
 import type { PooledConnection } from './pooled-connection.js';
@@ -18,10 +19,10 @@ const MAX_NAMED = 500;
 const MAX_PREPARED = 2 * MAX_NAMED;
 /** Maximum number of attempts for a read whose connection is lost each time. */
 const MAX_READS = 5;
+/** Maximum number of rows read with one statement. Each statement wakes a process of the server, which costs more than the read. */
+const MAX_JOINED = 8;
 /** SQLSTATE for a prepared statement whose table has changed. */
 const STALE_PLAN = '0A000';
-
-type Row = Readonly<Record<string, unknown>>;
 
 /** A statement in PostgreSQL's syntax. Without a name, it is not prepared. Names are never reused. */
 interface Statement {
@@ -33,6 +34,11 @@ interface Statement {
 export class NamedReads extends JsonReader {
   private readonly statements = new LRUCache<string, Statement>({ max: MAX_NAMED });
   private readonly prepared = new WeakMap<PoolClient, Set<string>>();
+  private readonly rows = new JoinedReads((sql, parameters) => this.read(this.statementOf(sql), parameters), {
+    max: MAX_JOINED,
+    areSerial: false,
+    isShared: (error) => error instanceof ApiError,
+  });
   private nameCount = 0;
 
   constructor(
@@ -58,30 +64,34 @@ export class NamedReads extends JsonReader {
     }
   }
 
-  async first(sql: string, parameters: readonly (string | number | null)[]): Promise<Row | undefined> {
+  async first(sql: string, parameters: readonly Parameter[]): Promise<Row | undefined> {
     const statement = this.statementOf(sql);
     if (this.transactions.isInside()) {
       const rows: Row[] = await this.dataSource.query(statement.text, [...parameters]);
       return rows[0];
     }
-    this.dataSource.logger.logQuery(statement.text, [...parameters]);
-    return this.readWithRetry(statement, parameters);
+    this.log(statement, parameters);
+    return (await this.read(statement, parameters))[0];
   }
 
-  /** The lock still allows others to reference the row by a foreign key. */
-  override row(sql: string, parameters: readonly (string | number | null)[]): Promise<Row | undefined> {
-    return this.first(this.transactions.isInside() ? `${sql} FOR NO KEY UPDATE` : sql, parameters);
+  /** The lock still allows others to reference the row by a foreign key. Outside of a transaction, concurrent reads are joined. */
+  override async row(sql: string, parameters: readonly Parameter[]): Promise<Row | undefined> {
+    if (this.transactions.isInside()) return this.first(`${sql} FOR NO KEY UPDATE`, parameters);
+    this.log(this.statementOf(sql), parameters);
+    return this.rows.first(sql, parameters);
   }
 
-  private async readWithRetry(
-    statement: Statement,
-    parameters: readonly (string | number | null)[],
-  ): Promise<Row | undefined> {
+  private log({ text }: Statement, parameters: readonly Parameter[]): void {
+    this.dataSource.logger.logQuery(text, [...parameters]);
+  }
+
+  /** Reads on a connection, and again on another if it was lost. */
+  private async read(statement: Statement, parameters: readonly Parameter[]): Promise<readonly Row[]> {
     const values = [...parameters];
     for (let attempt = 0; ; attempt += 1) {
       const query = attempt === 0 ? { ...statement, values } : { text: statement.text, values };
       try {
-        return await this.pool.read((connection) => this.read(connection, query));
+        return await this.pool.read((connection) => this.readOn(connection, query));
       } catch (error) {
         // A read can be repeated, without the stale plan or on another connection. If all sessions were ended at once, the pool does not
         // yet know about each.
@@ -92,14 +102,14 @@ export class NamedReads extends JsonReader {
     }
   }
 
-  private async read(connection: PooledConnection, query: QueryConfig): Promise<Row | undefined> {
+  private async readOn(connection: PooledConnection, query: QueryConfig): Promise<readonly Row[]> {
     const { rows } = await connection.query(query);
     if (query.name !== undefined) {
       const names = this.prepared.get(connection.client) ?? new Set();
       this.prepared.set(connection.client, names.add(query.name));
       if (names.size >= MAX_PREPARED) connection.isBroken = true;
     }
-    return rows[0] as Row | undefined;
+    return rows as Row[];
   }
 
   private statementOf(sql: string): Statement {
