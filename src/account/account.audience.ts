@@ -37,7 +37,7 @@ export const READ_BOUND: UncountedBound = {
   name: 'account',
   perMinute: 60,
   per: 'client',
-  what: 'to read the account',
+  what: 'for reading the account',
 };
 
 /** Reads per minute of each key, and of all keys of a client, so that more keys do not allow more reads. */
@@ -49,13 +49,17 @@ const SHARED = { perMinute: 30, per: 'key', perClient: 60 } as const;
 const PER_KEY = { perMinute: 30, per: 'key' } as const;
 
 /** Limit for listing and retrieving keys. */
-const KEY_READS: UncountedBound = { name: 'account-keys', ...SHARED, what: 'for keys of the account' };
+const KEY_READS: UncountedBound = {
+  name: 'account-keys',
+  ...SHARED,
+  what: 'for reading keys of the account',
+};
 
 /** Limit for changing keys. */
 const KEY_CHANGES: UncountedBound = {
   name: 'account-key-changes',
   ...PER_KEY,
-  what: 'to change keys of the account',
+  what: 'for changing keys of the account',
 };
 
 /** The same for operations that create a key, because a banned key must not create a key that is not banned. */
@@ -65,14 +69,14 @@ export const NEW_KEYS_BOUND: UncountedBound = { ...KEY_CHANGES, refusesBanned: t
 const WEBHOOK_READS: UncountedBound = {
   name: 'account-webhooks',
   ...SHARED,
-  what: 'for webhooks of the account',
+  what: 'for reading and testing webhooks of the account',
 };
 
 /** Limit for changing webhook endpoints. */
 const WEBHOOK_CHANGES: UncountedBound = {
   name: 'account-webhook-changes',
   ...PER_KEY,
-  what: 'to change webhooks of the account',
+  what: 'for changing webhooks of the account',
 };
 
 export const HOLDERS_OF_KEYS: Audience = { ...HOLDERS, uncounted: KEY_CHANGES, uncountedReads: KEY_READS };

@@ -29,7 +29,7 @@ export async function backup(call: Call, file: string): Promise<void> {
 export async function restoreBackup(call: Call, file: string): Promise<void> {
   const database = ownFile(POSTGRES_RESTORE);
   if (existsSync(database) && statSync(database).size > 0)
-    await call.confirm(`Replace ${database} with ${file}; the current file is kept next to it`);
+    await call.confirm(`Replace ${database} with ${file} and keep the current file next to it`);
   await call.shell.loadModules();
   const order = { file, database, now: new SystemClock().now() };
   const restored = await stoppable(call.shell.writeError, ({ signal }) => restore({ ...order, signal }));

@@ -51,7 +51,7 @@ export async function retry(call: Call, eventId: string): Promise<void> {
 export async function discard(call: Call, eventId: string): Promise<void> {
   call.requireConsent();
   const app = await call.start();
-  await call.confirm(`Delete the event ${idOf(eventId)}, which is then never delivered`);
+  await call.confirm(`Delete the event ${idOf(eventId)} without delivering it`);
   const remove = (id: bigint) => app.get(OutboxStore).discard(id, app.get(Outbox).names);
   const discarded = await changed(app, call.by, 'outbox_event.discarded', idOf(eventId), remove);
   await call.showChange({ discarded }, () => 'The event was deleted.');

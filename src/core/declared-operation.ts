@@ -36,7 +36,7 @@ export interface UncountedBound {
   readonly per: 'client' | 'key';
   /** With a limit per key, requests per UTC minute of all keys of a client together; by default unlimited. */
   readonly perClient?: number;
-  /** What the operations do, for the error message: `to read the account`. */
+  /** What the operations do, for the error message: `for reading the account`. */
   readonly what: string;
   /** Whether banned keys are refused, because the operation would create a new key; by default, they are admitted. */
   readonly refusesBanned?: boolean;

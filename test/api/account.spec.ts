@@ -141,12 +141,12 @@ describe('self-service and the quota', () => {
   });
 
   it.each([
-    ['/account', 60, '"account";q=60;w=60', /^Rate limit of 60 requests per minute to read the account /],
+    ['/account', 60, '"account";q=60;w=60', /^Rate limit of 60 requests per minute for reading the account /],
     [
       '/account/keys',
       30,
       '"account-keys";q=30;w=60',
-      /^Rate limit of 30 requests per minute for keys of the account /,
+      /^Rate limit of 30 requests per minute for reading keys of the account /,
     ],
   ])('%s has a separate limit: %i a minute', async (path, limit, policy, message) => {
     const service = await open();

@@ -96,7 +96,9 @@ describeWith('browser', 'the page of a key holder', () => {
     const other = await ConsoleBrowser.open(service.url, '/account');
     onTestFinished(() => other.close());
     await signIn(service.key, other.page);
-    await other.page.getByText('Keys and webhooks need a key with the scope account.').waitFor();
+    await other.page
+      .getByText('To manage keys and webhooks, sign in with a key that has the scope account.')
+      .waitFor();
     await other.page.getByRole('heading', { name: 'Plan and usage' }).waitFor();
     expect(await other.page.getByRole('heading', { name: 'Keys' }).isVisible()).toBe(false);
     expect([other.complaints, other.refusals]).toEqual([[], []]);

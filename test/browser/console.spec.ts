@@ -417,7 +417,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await byDay.getByLabel('Days to show').selectOption('90');
     await expect.poll(() => byDay.locator('tbody tr').count()).toBe(90);
     const byMinute = tab.page.locator('section.plot', { hasText: 'By minute' });
-    await byMinute.getByText(/^60 admitted, at most 60 of 60 allowed now; \d+ refused\.$/).waitFor();
+    await byMinute.getByText(/^60 admitted \(peak 60, current limit 60\), \d+ refused\.$/).waitFor();
     expect(await byMinute.locator('svg .bar.refused[height="0"]').count()).toBeLessThan(60);
     const byOperation = tab.page.locator('section.card', { hasText: 'By operation' });
     await byOperation.getByText('429 api_key_banned').first().waitFor();

@@ -330,7 +330,7 @@ describe.skipIf(!HAS_PETS)(`a project that has it as a dependency${why}`, () => 
   it('migrates, checks and serves the feature', async () => {
     // The suite has left the database of the project as it was.
     expect(await petstoreThere('db', 'migrate')).toMatch(/Toys\d+/);
-    expect(await petstoreThere('doctor')).toMatch(/entities.*they match the migrations/);
+    expect(await petstoreThere('doctor')).toMatch(/entities.*the entities match the migrations/);
     const service = await serviceOfTest(project, {}, join(project, 'dist/main.js'));
     const headers = { authorization: `Bearer ${service.demoKey}` };
     const toys = await fetch(`${service.url}/v1/toys?limit=1`, { headers });

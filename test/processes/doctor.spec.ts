@@ -74,7 +74,7 @@ const FAULTS: readonly (readonly [
       await utimes(join(path, FILE), tomorrow, tomorrow);
     },
     'clock',
-    /^it shows .*, but .*petstore\.sqlite was written at .*time service/,
+    /^the clock shows .*, but .*petstore\.sqlite was written at .*time service/,
   ],
   [
     'a file of settings that cannot be read',
@@ -107,7 +107,7 @@ const FAULTS: readonly (readonly [
     'a migration that a start would ignore',
     (path) => withoutMigration(path, 'off'),
     'migrations',
-    /^1 pending \(WebhookAttempts\d+\), which the start ignores because of DATABASE_MIGRATE=off/,
+    /^1 pending \(WebhookAttempts\d+\), which startup ignores because of DATABASE_MIGRATE=off/,
   ],
   [
     'a plan that clients have and PLANS lacks',

@@ -68,7 +68,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await tab.page.locator('.badge', { hasText: 'Enabled' }).waitFor();
     expect(receiver.received).toHaveLength(2);
     await tab.button(/^Send again: webhook.test/).click();
-    await tab.page.getByText('The message is sent now.').waitFor();
+    await tab.page.getByText('The message will be sent now.').waitFor();
     await deliver();
     await expect.poll(() => tab.page.locator('.keys > .key').count()).toBe(2);
     await tab.page.locator('summary').last().click();

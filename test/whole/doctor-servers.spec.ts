@@ -40,10 +40,10 @@ describeWith('redis-server', 'doctor sends Redis the commands of the service', (
       'that it loses counts when it restarts',
       ['save', ''],
       'warning',
-      /^it stores counts, but .*Set appendonly to yes\.$/,
+      /^Redis stores counts, but .*Set appendonly to yes\.$/,
     ],
-    ['that it keeps them in a log', ['appendonly', 'yes'], 'ok', /^it stores counts$/],
-    ['that it keeps them in snapshots', ['save', '60 1'], 'ok', /^it stores counts$/],
+    ['that it keeps them in a log', ['appendonly', 'yes'], 'ok', /^Redis stores counts$/],
+    ['that it keeps them in snapshots', ['save', '60 1'], 'ok', /^Redis stores counts$/],
   ])('and finds %s', async (_, args, state, found) => {
     const { url } = await redisAfter('CONFIG', 'SET', ...args);
     expect(await ofRedis(url)).toMatchObject({ state, found: expect.stringMatching(found) as string });

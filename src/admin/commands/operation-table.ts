@@ -104,7 +104,7 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
   'key update': {
     operation: 'updateKey',
     columns: KEY,
-    question: `Let ${KEY_NAME} expire in {expires}, which cannot be undone`,
+    question: `Let ${KEY_NAME} expire in {expires} permanently`,
     confirmation: ['expires'],
   },
   'key rotate': {

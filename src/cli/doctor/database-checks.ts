@@ -106,13 +106,13 @@ async function migrationsText(database: Database, settings: Settings): Promise<s
   const { applied, pending, expansions } = status;
   if (pending.length > 0 && mode === 'off')
     fail(
-      `${pending.length} pending (${pending.join(', ')}), which the start ignores because of DATABASE_MIGRATE=off. Features that need them fail. ` +
+      `${pending.length} pending (${pending.join(', ')}), which startup ignores because of DATABASE_MIGRATE=off. Features that need them fail. ` +
         'Run "petstore db migrate".',
     );
-  if (pending.length > 0) return `${pending.length} pending; the next start runs them`;
+  if (pending.length > 0) return `${pending.length} pending; the next startup runs them`;
   const more =
-    expansions.length > 0 ? `, and ${expansions.length} of a newer version that only expand the schema` : '';
-  return `all ${applied.length} ran${more}`;
+    expansions.length > 0 ? `; ${expansions.length} more, of a newer version, only expand the schema` : '';
+  return `all ${applied.length} have run${more}`;
 }
 
 /**
@@ -124,7 +124,7 @@ async function entitiesText(database: Database): Promise<string> {
   await checkDeclaredMigrations();
   if (database.isInitialized && (await schemaStatus(database)).pending.length === 0)
     await checkTables(database);
-  return 'they match the migrations';
+  return 'the entities match the migrations';
 }
 
 async function permissionsText(file: string): Promise<string> {

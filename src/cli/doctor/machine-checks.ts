@@ -78,21 +78,21 @@ export async function redisChecks({ redisUrl, redisCa }: Settings): Promise<Chec
     ];
   } catch (error) {
     const reason = messagesIn(error).join(' ').replace(/\.$/, '');
-    return [['redis', () => fail(`it stores no counts: ${reason}. Check REDIS_URL and the server.`)]];
+    return [['redis', () => fail(`Redis stores no counts: ${reason}. Check REDIS_URL and the server.`)]];
   }
 }
 
 function redisText(evicts: string | undefined, forgets: boolean): string {
   if (evicts !== undefined)
     fail(
-      `it stores counts, but evicts them if memory runs low (${evicts}). Set maxmemory-policy to noeviction; otherwise, ` +
+      `Redis stores counts, but evicts them if memory runs low (${evicts}). Set maxmemory-policy to noeviction; otherwise, ` +
         'clients can use their quotas again after an eviction.',
     );
   if (forgets)
     warn(
-      'it stores counts, but loses them and all bans when it restarts, and clients can then use their quotas again. Set appendonly to yes.',
+      'Redis stores counts, but loses them and all bans when it restarts, and clients can then use their quotas again. Set appendonly to yes.',
     );
-  return 'it stores counts';
+  return 'Redis stores counts';
 }
 
 /** Checks that this machine's clock agrees with that of PostgreSQL, or is not behind the last write to the SQLite file. */
@@ -102,7 +102,7 @@ export async function clockText(database?: Database, file?: string): Promise<str
     const written = (await stat(file).catch(() => undefined))?.mtimeMs ?? 0;
     const now = clock.now();
     if (written - now <= MAX_OFF_MS) return instant(now);
-    fail(`it shows ${instant(now)}, but ${file} was written at ${instant(written)}. ${SYNCHRONIZE}.`);
+    fail(`the clock shows ${instant(now)}, but ${file} was written at ${instant(written)}. ${SYNCHRONIZE}.`);
   }
   if (database?.options.type !== 'postgres') return instant(clock.now());
   const before = clock.now();
@@ -115,7 +115,7 @@ export async function clockText(database?: Database, file?: string): Promise<str
 /** Compares this machine's clock with a server's, which is `aheadMs` milliseconds ahead (negative if behind). */
 function comparedClockText(aheadMs: number, server: 'PostgreSQL' | 'Redis'): string {
   const off = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of ${server}`;
-  if (Math.abs(aheadMs) > MAX_OFF_MS) fail(`it is ${off}. ${SYNCHRONIZE} on both machines.`);
+  if (Math.abs(aheadMs) > MAX_OFF_MS) fail(`the clock is ${off}. ${SYNCHRONIZE} on both machines.`);
   return `${instant(new SystemClock().now())}, ${off}`;
 }
 

@@ -83,12 +83,12 @@ async function readServer(database: Database): Promise<Server | undefined> {
 }
 
 function errorOf(server: Server | undefined, pool: number): string | undefined {
-  if (server?.reads === true) return 'it is read-only. Set DATABASE_URL to the primary server.';
+  if (server?.reads === true) return 'the server is read-only. Set DATABASE_URL to the primary server.';
   if (server?.mayMake !== true)
-    return 'its user has no permission to create tables, which migrations require. Make it the owner: ALTER DATABASE <name> OWNER TO <user>.';
+    return 'the user has no permission to create tables, which migrations require. Make it the owner: ALTER DATABASE <name> OWNER TO <user>.';
   if (server.closed !== null)
     return (
-      `its user has no permission to read and write the table ${server.closed}, which another user owns. ` +
+      `the user has no permission to read and write the table ${server.closed}, which another user owns. ` +
       'Use that user in DATABASE_URL, or transfer the tables: REASSIGN OWNED BY <owner> TO <user>.'
     );
   const free = Number(server.free);

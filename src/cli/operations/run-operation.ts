@@ -56,9 +56,7 @@ function questionOf(
 ): string | undefined {
   const [option = '', value] = facts.confirmation ?? [];
   const isRequired = option === '' || (value === undefined ? option in options : options[option] === value);
-  const {
-    question = method === 'delete' ? `This cannot be undone. Run "petstore ${commandName}"` : undefined,
-  } = facts;
+  const { question = method === 'delete' ? `Run "petstore ${commandName}" permanently` : undefined } = facts;
   return isRequired ? filledText(question, options) : undefined;
 }
 

@@ -8,8 +8,8 @@ export function accountDescription({ page }: DocumentFacts): string {
     'Manage your client, its usage, keys and webhooks. Every request requires an API key, and applies only to the client of that key.',
 
     '## Separate limits',
-    'These operations do not count toward your quota. Each has a separate limit. `GET /account` and `GET /account/usage` need no scope, and ' +
-      'work even if your quota is used up or the key is banned. Response headers show your quota, except in a 429 because of the ' +
+    'These operations do not count toward your quota. They have limits of their own: one for your client and its usage, and separate ones ' +
+      'for reading and changing keys and webhooks. `GET /account` and `GET /account/usage` need no scope, and work even if your quota is used up or the key is banned. Response headers show your quota, except in a 429 because of the ' +
       'operation’s own limit, which shows that limit and does not count as a strike.',
 
     '## Manage your own keys',

@@ -127,11 +127,11 @@ function entryOf(change) {
     el(
       'p.sentence',
       el('b', actor === 'key' ? key : (ACTORS[actor] ?? actor)),
-      ` ${DONE[action] ?? `performed ${action} on`} `,
+      ` ${DONE[action] ?? `performed ${action} for`} `,
       partText(change),
       clientId === null ? eventText(action, details) : clientText(change),
       action === 'api_key.rotated' &&
-        typeof prefix === 'string' && ['; ', el('code', `${prefix}…`), ' follows'],
+        typeof prefix === 'string' && ['; the new key is ', el('code', `${prefix}…`)],
       changesOf(details),
     ),
     el('p.entry-meta', when(at), from !== null && [' · from ', written(from)]),
@@ -144,7 +144,7 @@ function entryOf(change) {
         clientId !== null && ['Changes of this client', idOf(clientId, `#/audit/${clientId}`)],
         keyId !== null && ['Key', idOf(keyId)],
         typeof endpointId === 'string' && ['Endpoint', idOf(endpointId, `#/webhooks/${endpointId}`)],
-        actorKeyId !== null && ['Made with key', idOf(actorKeyId)],
+        actorKeyId !== null && ['Changed with key', idOf(actorKeyId)],
         requestId !== null && ['Request', idOf(requestId)],
       ]),
       el('pre', { tabindex: '0', 'aria-label': 'Details as JSON' }, JSON.stringify(details, undefined, 2)),

@@ -413,7 +413,7 @@ export function rotateSecret({ id }) {
 export async function sendMessage(endpointId, deliveryId) {
   const path = deliveryId === undefined ? 'test' : `deliveries/${deliveryId}/redeliver`;
   const { body } = await request('POST', `webhooks/${endpointId}/${path}`);
-  notify(`${deliveryId === undefined ? 'A test message' : 'The message'} is sent ${momentOf(body)}.`);
+  notify(`${deliveryId === undefined ? 'A test message' : 'The message'} will be sent ${momentOf(body)}.`);
   return true;
 }
 
@@ -423,7 +423,7 @@ function momentOf({ waitingBefore, nextAttemptAt }) {
   const before = `after ${waitingBefore === 1 ? '1 waiting message' : `${number(waitingBefore)} waiting messages`}`;
   return nextAttemptAt === null
     ? before
-    : `${before}, of which the first failed and is next attempted at ${exactly(nextAttemptAt)}`;
+    : `${before}, the first of which failed and will be attempted again at ${exactly(nextAttemptAt)}`;
 }
 
 /** Retries the first waiting message of an endpoint now. @param {string} endpointId @param {string} [deliveryId] */
@@ -433,8 +433,8 @@ export async function retry(endpointId, deliveryId) {
   const before = body.waitingBefore ?? 0;
   notify(
     before === 0
-      ? 'The first waiting message is sent now.'
-      : `The first waiting message is sent now; this one is sent ${momentOf({ waitingBefore: before, nextAttemptAt: null })}.`,
+      ? 'The first waiting message will be sent now.'
+      : `The first waiting message will be sent now, and this one ${momentOf({ waitingBefore: before, nextAttemptAt: null })}.`,
   );
   return true;
 }

@@ -29,7 +29,7 @@ export class ClientUsage {
   deprecated = card(
     'Deprecated operations',
     null,
-    el('p.note', 'It still calls operations that will be removed.'),
+    el('p.note', 'This client still calls operations that will be removed.'),
     this.calls,
   );
 

@@ -28,7 +28,11 @@ export function showClient(main, signal, id) {
   const keys = new ClientKeys(id, soon);
   const endpoints = new Endpoints(id, soon);
   // Without the scope account, a key holder sees only plan and usage.
-  const note = ['Keys and webhooks need a key with the scope ', el('code', 'account'), '.'];
+  const note = [
+    'To manage keys and webhooks, sign in with a key that has the scope ',
+    el('code', 'account'),
+    '.',
+  ];
   const lacks = el('p.note', { hidden: true }, note);
   let planShown = '';
 

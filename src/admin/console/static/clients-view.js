@@ -118,7 +118,7 @@ export function showClients(main, signal) {
     bar,
     el(
       'p.note',
-      'Updates every 5 seconds while this tab is visible. The address of this page includes the filters.',
+      'Updates every 5 seconds while this tab is visible. The URL of this page includes the filters.',
     ),
   );
 }

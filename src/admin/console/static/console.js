@@ -100,10 +100,10 @@ function showElsewhere(at) {
     { title: 'No such page' },
     el(
       'p',
-      'No view has the address ',
+      'There is no view at ',
       el('code', location.hash),
       '. ',
-      el('a', { href: '#/' }, 'Go to the start'),
+      el('a', { href: '#/' }, 'Go to the overview'),
     ),
   );
 }

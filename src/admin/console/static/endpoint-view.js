@@ -139,7 +139,7 @@ function rowOf(delivery, changed) {
     facts([
       ['Last sent', when(attemptedAt)],
       nextAttemptAt !== null && ['Next attempt', whenDue(nextAttemptAt)],
-      waitingBefore > 0 && ['Waiting ahead of it', number(waitingBefore)],
+      waitingBefore > 0 && ['Messages ahead', number(waitingBefore)],
       ['Happened', when(happenedAt)],
       ['Delivery', String(id)],
     ]),

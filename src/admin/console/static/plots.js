@@ -58,7 +58,7 @@ export class Plot {
     replaceContent(
       this.summary,
       el('span.swatch'),
-      `${number(total)} admitted, at most ${number(most)} of ${number(limit)} allowed now; `,
+      `${number(total)} admitted (peak ${number(most)}, current limit ${number(limit)}), `,
       el('span.swatch.refused'),
       `${number(turnedAway)} refused.`,
     );
