@@ -67,7 +67,7 @@ describeWith('browser', 'the page of a key holder', () => {
 
   it('creates its own webhook endpoint, tests it and disables it', async () => {
     await tab.button('New endpoint').click();
-    await tab.dialog.getByLabel('Address').fill('https://shop.example.com/hooks');
+    await tab.dialog.getByLabel('URL').fill('https://shop.example.com/hooks');
     await tab.dialog.getByLabel('pets.created').check();
     await tab.inDialog('Create the endpoint').click();
     expect(await tab.stored('secret')).toMatch(/^whsec_/);

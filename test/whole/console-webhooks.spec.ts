@@ -119,11 +119,11 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
   it('makes an endpoint for a client, with the reason where it is refused, and deletes it', async () => {
     await tab.show(`#/clients/${service.clientId}`);
     await tab.button('New endpoint').click();
-    await tab.dialog.getByLabel('Address').fill('http://192.168.0.1/');
+    await tab.dialog.getByLabel('URL').fill('http://192.168.0.1/');
     await tab.dialog.getByLabel('pets.created').check();
     await tab.inDialog('Create the endpoint').click();
     await tab.dialog.getByText('WEBHOOK_ALLOWED_NETWORKS').waitFor();
-    await tab.dialog.getByLabel('Address').fill('https://shop.example.com/hooks');
+    await tab.dialog.getByLabel('URL').fill('https://shop.example.com/hooks');
     await tab.inDialog('Create the endpoint').click();
     await tab.stored('secret');
     await tab.page.getByRole('link', { name: 'https://shop.example.com/hooks' }).click();

@@ -46,7 +46,7 @@ curl -H "Authorization: Bearer $KEY" "<span data-api="${escapeHtml(called)}">${e
     <p>To see your usage and manage your keys and webhooks, open <a href="${to('/account/')}">your account</a>.</p>${operators}
     <h2>This service</h2>
     <dl class="facts">
-      <dt>Address of the API</dt><dd><code data-api="v1">${escapeHtml(api)}</code></dd>
+      <dt>URL of the API</dt><dd><code data-api="v1">${escapeHtml(api)}</code></dd>
       <dt>Version of the API</dt><dd>${escapeHtml(apiVersion)}</dd>
       <dt>Version of the software</dt><dd>${escapeHtml(version)}</dd>
       <dt>Health</dt><dd><a href="${to('/health/ready')}">ready</a>, <a href="${to('/health/live')}">live</a></dd>

@@ -371,7 +371,7 @@ export async function createEndpoint(clientId) {
     title: 'New webhook endpoint',
     body: [
       textField(
-        'Address',
+        'URL',
         'url',
         address,
         'Messages are sent to this URL by POST. Example: https://shop.example.com/webhooks',

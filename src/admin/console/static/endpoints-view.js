@@ -97,7 +97,7 @@ export function showEndpoints(main, signal) {
     el('div.filters', { role: 'search', 'aria-label': 'Webhooks' }, field('State', state)),
     endpoints.list.count,
     endpoints.element,
-    el('p.note', 'To create an endpoint, open its client. The address of this page includes the filter.'),
+    el('p.note', 'To create an endpoint, open its client. The URL of this page includes the filter.'),
   );
   const poller = poll(
     () => endpoints.refresh(signal, filters.isAny ? `No endpoint is ${state.value}.` : undefined),
