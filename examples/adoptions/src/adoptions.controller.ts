@@ -64,8 +64,8 @@ export class AdoptionsController {
     },
   })
   @ApiErrors(ADOPTIONS_ERRORS.pet_not_available)
-  requestAdoption(@Body() wish: NewAdoption): Promise<AdoptionDto> {
-    return this.adoptions.request(wish);
+  requestAdoption(@Body() body: NewAdoption): Promise<AdoptionDto> {
+    return this.adoptions.request(body);
   }
 
   @Get(':adoptionId')

@@ -34,8 +34,8 @@ export class AdoptionsService {
   }
 
   /** Reserves an animal for an adopter. Throws pet_not_available, and validation_failed if the animal does not exist. */
-  request(wish: NewAdoption): Promise<Adoption> {
-    return this.transitions.request(wish);
+  request(body: NewAdoption): Promise<Adoption> {
+    return this.transitions.request(body);
   }
 
   /**
