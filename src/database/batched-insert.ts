@@ -1,11 +1,15 @@
+import { LRUCache } from 'lru-cache';
 import { type EntityMetadata, InsertResult, type ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Dialect } from './dialect.js';
 
+/** Maximum number of INSERTs of an entity that are cached. */
+const MAX_INSERTS = 100;
+
 /** A row returned by an INSERT: its id, which is text on SQLite. */
 export type ReturnedRow = Readonly<Record<string, unknown>>;
 
-/** An INSERT of any number of rows of an entity whose columns hold plain values and whose only generated column is an auto-increment id. */
+/** An INSERT of any number of rows that give values for the same columns. */
 export class BatchedInsert {
   /** Its only parameter is the JSON text of the rows. */
   readonly sql: string;
@@ -13,42 +17,16 @@ export class BatchedInsert {
   readonly plainSql: string;
   readonly idName: string;
 
-  private constructor(
+  constructor(
     readonly metadata: EntityMetadata,
     private readonly id: ColumnMetadata,
-    private readonly columns: readonly ColumnMetadata[],
+    columns: readonly ColumnMetadata[],
     dialect: Dialect,
   ) {
     this.idName = id.databaseName;
     const names = columns.map(({ databaseName }) => databaseName);
     this.sql = dialect.insertFromJson(metadata.tableName, names, this.idName);
     this.plainSql = dialect.plainInserts.insertFromJson(metadata.tableName, names, this.idName);
-  }
-
-  /** Undefined for an entity whose rows TypeORM must insert. */
-  static of(metadata: EntityMetadata, dialect: Dialect): BatchedInsert | undefined {
-    const [id, ...others] = metadata.generatedColumns;
-    const columns = metadata.columns.filter((column) => column !== id);
-    if (!id || !isAutoIncrement(id) || others.length > 0 || columns.length === 0) return undefined;
-    if (!hasPlainTable(metadata) || !columns.every(storesPlainValues)) return undefined;
-    return new BatchedInsert(metadata, id, columns, dialect);
-  }
-
-  /** A row as JSON; undefined if TypeORM must insert it, because it has an id already or a value that JSON cannot represent. */
-  jsonOf(row: ObjectLiteral): string | undefined {
-    if (this.id.getEntityValue(row) !== undefined) return undefined;
-    const { driver } = this.metadata.connection;
-    const members: string[] = [];
-    for (const column of this.columns) {
-      const given: unknown = column.getEntityValue(row);
-      // An SQL expression.
-      if (typeof given === 'function') return undefined;
-      // Such a column has no default.
-      const value = jsonOf(driver.preparePersistentValue(given, column) ?? null);
-      if (value === undefined) return undefined;
-      members.push(`${JSON.stringify(column.databaseName)}:${value}`);
-    }
-    return `{${members.join(',')}}`;
   }
 
   /** Sets the id of a row and returns the same result as `manager.insert()`. */
@@ -61,6 +39,65 @@ export class BatchedInsert {
     result.generatedMaps = [generated];
     result.identifiers = [this.metadata.getEntityIdMap(row) ?? {}];
     return result;
+  }
+}
+
+/** A row as JSON, and the INSERT for its columns. */
+export interface PreparedRow {
+  readonly insert: BatchedInsert;
+  readonly json: string;
+}
+
+/** The INSERTs of an entity whose columns hold plain values and whose only generated column is an auto-increment id. */
+export class BatchedInserts {
+  /** By the names of the columns that the rows give. */
+  private readonly inserts = new LRUCache<string, BatchedInsert>({ max: MAX_INSERTS });
+
+  private constructor(
+    private readonly metadata: EntityMetadata,
+    private readonly id: ColumnMetadata,
+    private readonly columns: readonly ColumnMetadata[],
+    private readonly dialect: Dialect,
+  ) {}
+
+  /** Undefined for an entity whose rows TypeORM must insert. */
+  static of(metadata: EntityMetadata, dialect: Dialect): BatchedInserts | undefined {
+    const [id, ...others] = metadata.generatedColumns;
+    const columns = metadata.columns.filter((column) => column !== id);
+    if (!id || !isAutoIncrement(id) || others.length > 0 || columns.length === 0) return undefined;
+    if (!hasPlainTable(metadata) || !columns.every(storesPlainValues)) return undefined;
+    return new BatchedInserts(metadata, id, columns, dialect);
+  }
+
+  /** Undefined if TypeORM must insert the row, because it has an id already or a value that JSON cannot represent. */
+  prepare(row: ObjectLiteral): PreparedRow | undefined {
+    if (this.id.getEntityValue(row) !== undefined) return undefined;
+    const { driver } = this.metadata.connection;
+    const given: ColumnMetadata[] = [];
+    const members: string[] = [];
+    for (const column of this.columns) {
+      const value: unknown = column.getEntityValue(row);
+      // An SQL expression.
+      if (typeof value === 'function') return undefined;
+      const stored: unknown = driver.preparePersistentValue(value, column);
+      // The entity declares no default, but the table may have one.
+      if (stored === undefined && this.dialect.hasDefaultKeyword) continue;
+      const json = jsonOf(stored ?? null);
+      if (json === undefined) return undefined;
+      given.push(column);
+      members.push(`${JSON.stringify(column.databaseName)}:${json}`);
+    }
+    return given.length === 0 ? undefined : { insert: this.insertOf(given), json: `{${members.join(',')}}` };
+  }
+
+  private insertOf(columns: readonly ColumnMetadata[]): BatchedInsert {
+    const key = columns.map(({ databaseName }) => databaseName).join('\0');
+    let insert = this.inserts.get(key);
+    if (!insert) {
+      insert = new BatchedInsert(this.metadata, this.id, columns, this.dialect);
+      this.inserts.set(key, insert);
+    }
+    return insert;
   }
 }
 

@@ -20,6 +20,8 @@ const SQLITE_UNIQUE = /UNIQUE constraint failed: (.+)$/;
 const [POSTGRES_UNIQUE, POSTGRES_FOREIGN_KEY] = ['23505', '23503'];
 /** SQLSTATE of conflicts with other transactions: serialization failure, deadlock, lock not available. */
 const RETRYABLE = ['40001', '40P01', '55P03'];
+/** SQLSTATE of a statement that took too long, for example because it waited for a lock. */
+const TIMED_OUT = '57014';
 /** The columns in the detail of a unique_violation, such as `Key (name, shop)=(Ball, 3) already exists.` */
 const POSTGRES_COLUMNS = /^Key \(("?\w+"?(?:, "?\w+"?)*)\)=\(/;
 
@@ -58,4 +60,9 @@ export function refusalByDatabase(error: unknown): unknown {
     return new ApiError(HTTP_ERRORS.precondition_failed, cause);
   const { code } = violationOf(error);
   return RETRYABLE.some((one) => one === code) ? unavailable('the database is busy', error) : error;
+}
+
+/** Whether the database canceled a statement because it took too long. */
+export function isStatementTimeout(error: unknown): boolean {
+  return violationOf(error).code === TIMED_OUT;
 }

@@ -28,6 +28,8 @@ export const ROW_LOST =
 
 /** SQL that differs between the databases. Parameters are `?1`, `?2`; in SQL for PostgreSQL alone, `$1`. */
 export interface Dialect {
+  /** Whether TypeORM writes DEFAULT for a value that is undefined. On SQLite, which has no such keyword, it writes NULL. */
+  readonly hasDefaultKeyword: boolean;
   /** Whether generated ids increase in the order of commits. */
   readonly hasMonotonicIds: boolean;
   /**
@@ -60,6 +62,7 @@ export interface Dialect {
 
 /** SQLite has JSON functions and merges the parts of a UNION ALL row by row. */
 export const SQLITE_DIALECT: Dialect = {
+  hasDefaultKeyword: false,
   // There is one writer at a time.
   hasMonotonicIds: true,
   plainInserts: {
@@ -96,6 +99,7 @@ export const SQLITE_DIALECT: Dialect = {
  * part of a UNION ALL is limited separately, so that it reads no more of its index than a page.
  */
 export const POSTGRES_DIALECT: Dialect = {
+  hasDefaultKeyword: true,
   // Of two concurrent transactions, the one with the higher id may commit first.
   hasMonotonicIds: false,
   plainInserts: { definition: undefined, insertFromJson: insertCountedOnPostgres },

@@ -9,7 +9,8 @@ import type {
 import { ApiError } from '../core/errors/api-error.js';
 import { outsideOfSpans } from '../core/tracing.js';
 import { TransientMap } from '../core/transient-map.js';
-import { BatchedInsert, type ReturnedRow } from './batched-insert.js';
+import { type BatchedInsert, BatchedInserts, type ReturnedRow } from './batched-insert.js';
+import { isStatementTimeout } from './constraint-violations.js';
 import type { CachedKind } from './data-version.js';
 import { type Dialect, ROW_LOST } from './dialect.js';
 import type { Transactions } from './transactions/transactions.js';
@@ -35,16 +36,16 @@ interface PendingInsert {
 }
 
 /**
- * Commits the rows of concurrent inserts together. While one commit is written to disk, further rows wait in a queue, and then share one
- * INSERT and one commit. Each row still succeeds or fails individually. `manager.insert()` and `repository.insert()` use it for rows for
- * which the result is the same.
+ * Commits the rows of concurrent inserts together. While one commit is written to disk, further rows of the same columns wait in a queue,
+ * and then share one INSERT and one commit. Each row still succeeds or fails individually, unless the statement times out.
+ * `manager.insert()` and `repository.insert()` use it for rows for which the result is the same.
  */
 export class InsertBatches {
+  /** The queues of running loops. Each entity has its own, because a lock on its table must not delay the others. */
   private readonly pending = new TransientMap<BatchedInsert, PendingInsert[]>();
-  private readonly inserts = new Map<EntityMetadata, BatchedInsert | undefined>();
+  private readonly inserts = new Map<EntityMetadata, BatchedInserts | undefined>();
   /** The definitions of plain tables into which a batch was inserted. */
   private readonly definitions = new Map<BatchedInsert, string>();
-  private isWriting = false;
 
   constructor(private readonly database: InsertingDatabase) {}
 
@@ -58,78 +59,78 @@ export class InsertBatches {
       return undefined;
     if (typeof row !== 'object' || row === null || Array.isArray(row)) return undefined;
     const metadata = database.getMetadata(target);
-    if (!this.inserts.has(metadata)) this.inserts.set(metadata, BatchedInsert.of(metadata, database.dialect));
-    const insert = this.inserts.get(metadata);
-    const json = insert?.jsonOf(row);
-    if (!insert || json === undefined) return undefined;
+    if (!this.inserts.has(metadata))
+      this.inserts.set(metadata, BatchedInserts.of(metadata, database.dialect));
+    const prepared = this.inserts.get(metadata)?.prepare(row);
+    if (!prepared) return undefined;
+    const { insert, json } = prepared;
     return new Promise<InsertResult>((resolve, reject) => {
-      const rows = this.pending.get(insert) ?? [];
-      this.pending.set(insert, rows);
-      rows.push({ row, json, resolve, reject });
-      if (this.isWriting) return;
-      this.isWriting = true;
-      outsideOfSpans(() => void this.writeAll());
+      const queued = { row, json, resolve, reject };
+      const queue = this.pending.get(insert);
+      if (queue) {
+        queue.push(queued);
+        return;
+      }
+      this.pending.set(insert, [queued]);
+      outsideOfSpans(() => void this.writeAll(insert));
     });
   }
 
-  private async writeAll(): Promise<void> {
+  private async writeAll(insert: BatchedInsert): Promise<void> {
     for (;;) {
       // The inserts of all requests that have already arrived share a commit.
       await new Promise(setImmediate);
-      const next = this.pending.first();
-      if (!next) break;
-      const [insert, rows] = next;
-      const batch = rows.splice(0, MAX_ROWS);
-      // Moved to the end of the queue, so that a busy entity does not block the others.
-      this.pending.delete(insert);
-      if (rows.length > 0) this.pending.set(insert, rows);
+      const batch = this.pending.get(insert)?.splice(0, MAX_ROWS) ?? [];
+      if (batch.length === 0) break;
       await this.write(insert, batch);
       // The clients of these rows send their next requests. Without two turns for them, batches have half as many rows, and each commit
       // invalidates the cached responses.
       await new Promise(setImmediate);
       await new Promise(setImmediate);
     }
-    this.isWriting = false;
+    this.pending.delete(insert);
   }
 
-  /** Settles the promise of each row; never throws. Returns the error if the database refuses all writes. */
+  /** Settles the promise of each row; never throws. Returns the error if the database refuses the rows, whatever they contain. */
   private async write(insert: BatchedInsert, batch: readonly PendingInsert[]): Promise<ApiError | undefined> {
+    let returned: readonly ReturnedRow[];
     try {
-      const returned = await this.commit(insert, batch);
-      for (const [index, { row, resolve, reject }] of batch.entries()) {
-        try {
-          resolve(insert.resultOf(row, returned[index] ?? {}));
-        } catch (error) {
-          // A transformer of the entity failed; the row is stored.
-          reject(error);
-        }
-      }
+      returned = await this.commit(insert, batch);
     } catch (error) {
-      // An unavailable database refuses this batch and all queued rows, which would each wait as long. Any other error may be caused by a
-      // single row.
-      if (error instanceof ApiError) {
-        for (const { reject } of [...batch, ...this.takeAll()]) reject(error);
-        return error;
+      if (error instanceof ApiError) return this.refuse(insert, batch, error);
+      // A single row may have caused it.
+      if (batch.length > 1) return this.writeHalves(insert, batch);
+      for (const { reject } of batch) reject(error);
+      return undefined;
+    }
+    for (const [index, { row, resolve, reject }] of batch.entries()) {
+      try {
+        resolve(insert.resultOf(row, returned[index] ?? {}));
+      } catch (error) {
+        // A transformer of the entity failed; the row is stored.
+        reject(error);
       }
-      if (batch.length === 1) batch[0]?.reject(error);
-      else await this.writeEach(insert, batch);
     }
     return undefined;
   }
 
-  private async writeEach(insert: BatchedInsert, batch: readonly PendingInsert[]): Promise<void> {
-    for (const [at, one] of batch.entries()) {
-      const refusal = await this.write(insert, [one]);
-      if (!refusal) continue;
-      for (const { reject } of batch.slice(at + 1)) reject(refusal);
-      return;
-    }
+  /** An unavailable database refuses the queued rows as well, which would each wait as long. A statement that timed out says nothing of them. */
+  private refuse(insert: BatchedInsert, batch: readonly PendingInsert[], error: ApiError): ApiError {
+    const queue = this.pending.get(insert);
+    const queued = isStatementTimeout(error.cause) ? [] : (queue?.splice(0) ?? []);
+    for (const { reject } of [...batch, ...queued]) reject(error);
+    return error;
   }
 
-  private takeAll(): PendingInsert[] {
-    const all = this.pending.all().flatMap(([, rows]) => rows);
-    this.pending.clear();
-    return all;
+  /** Halves, because one wrong row among many then costs few statements. */
+  private async writeHalves(
+    insert: BatchedInsert,
+    batch: readonly PendingInsert[],
+  ): Promise<ApiError | undefined> {
+    const middle = Math.ceil(batch.length / 2);
+    const [first, second] = [batch.slice(0, middle), batch.slice(middle)];
+    const refusal = await this.write(insert, first);
+    return refusal ? this.refuse(insert, second, refusal) : this.write(insert, second);
   }
 
   /** Returns the row returned by the database for each inserted row, in order. */

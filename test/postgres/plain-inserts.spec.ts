@@ -11,7 +11,7 @@ import {
 } from 'typeorm';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Int64Column, Int64Key } from '../../src/database/int64.js';
-import { BatchedInsert } from '../../src/database/batched-insert.js';
+import { BatchedInserts } from '../../src/database/batched-insert.js';
 import { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
 import { Pet } from '../support/pets/pet.entity.js';
 import { TestService } from '../kit/test-service.js';
@@ -189,7 +189,7 @@ describe('rows of plain values', () => {
   });
 
   itOnSqlite('are stored and told as by TypeORM, whatever the values', async () => {
-    const plainly = vi.spyOn(BatchedInsert.prototype, 'jsonOf');
+    const plainly = vi.spyOn(BatchedInserts.prototype, 'prepare');
     onTestFinished(() => plainly.mockRestore());
     await fc.assert(
       fc.asyncProperty(fc.array(held, { minLength: 1, maxLength: 6 }), async (rows) => {
@@ -210,7 +210,7 @@ describe('rows of plain values', () => {
   });
 
   it('are animals, on each database', async () => {
-    const plainly = vi.spyOn(BatchedInsert.prototype, 'jsonOf');
+    const plainly = vi.spyOn(BatchedInserts.prototype, 'prepare');
     onTestFinished(() => plainly.mockRestore());
     const animals = ['Rex', "O'Hara :name ?", 'Ünal 🐕'].map((name, index) => ({
       name,

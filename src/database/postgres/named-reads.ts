@@ -2,11 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { PoolClient, QueryConfig } from 'pg';
 import type { DataSource } from 'typeorm';
 import { ApiError } from '../../core/errors/api-error.js';
+import { isStatementTimeout } from '../constraint-violations.js';
 import { JsonReader } from '../database.js';
 import { withParameters } from '../dialect.js';
 import { JoinedReads, type Parameter, type Row } from '../joined-reads.js';
 import type { Transactions } from '../transactions/transactions.js';
-import { codeOf, errorKindOf } from './postgres-errors.js';
+import { codeOf, errorKindOf, isServerError } from './postgres-errors.js';
 import type { PooledConnection } from './pooled-connection.js';
 import type { PostgresPool } from './postgres-pool.js';
 import { READY_GRACE_MS } from './postgres-availability.js';
@@ -37,7 +38,7 @@ export class NamedReads extends JsonReader {
   private readonly rows = new JoinedReads((sql, parameters) => this.read(this.statementOf(sql), parameters), {
     max: MAX_JOINED,
     areSerial: false,
-    isShared: (error) => error instanceof ApiError,
+    isShared: isOfAllReads,
   });
   private nameCount = 0;
 
@@ -121,4 +122,9 @@ export class NamedReads extends JsonReader {
     }
     return statement;
   }
+}
+
+/** Whether no server has run the statement, or it took too long: each read alone would take as long again. */
+function isOfAllReads(error: unknown): boolean {
+  return error instanceof ApiError && (!isServerError(error.cause) || isStatementTimeout(error.cause));
 }
