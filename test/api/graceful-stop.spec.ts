@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Controller, Get, Module } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -14,9 +15,17 @@ const REQUEST = 'GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n';
 
 let started = 0;
 
+/** More than the operating system takes from a response at once. */
+const LARGE = 'x'.repeat(16_000_000);
+
 @Public()
 @Controller()
 class NeverController {
+  @Get('large')
+  large(): string {
+    return LARGE;
+  }
+
   @Get('never')
   never(): Promise<object> {
     started += 1;
@@ -63,6 +72,27 @@ describe('a request that is in flight when the stop starts gets its response', (
     expect(await stop()).toBe(true);
     await closed;
   });
+
+  it.each(['keep-alive', 'close'])(
+    'whole, although its client reads slowly, with Connection: %s',
+    async (connection) => {
+      const idle = open();
+      idle.socket.write(REQUEST);
+      const { socket, closed } = open();
+      let received = 0;
+      socket.on('data', (chunk: Buffer) => (received += chunk.length));
+      socket.write(`GET /large HTTP/1.1\r\nHost: a\r\nConnection: ${connection}\r\n\r\n`);
+      await once(socket, 'data');
+      socket.pause();
+      const stopped = stop();
+      // Longer than idle connections stay open.
+      expect(await Promise.race([stopped, pause(600, 'still sending')])).toBe('still sending');
+      socket.resume();
+      await Promise.all([closed, idle.closed]);
+      expect(received).toBeGreaterThan(LARGE.length);
+      expect(await stopped).toBe(true);
+    },
+  );
 
   it('but is cut when its handler never ends, for which the stop waits no longer than it may', async () => {
     const { socket, received, closed } = open();

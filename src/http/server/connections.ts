@@ -64,6 +64,11 @@ function isIdle({ current, waiting }: Connection): boolean {
   return (!current || current.closed) && waiting.length === 0;
 }
 
+/** Whether a response has ended whose last bytes may still be in memory. */
+function isSending({ current, last }: Connection): boolean {
+  return last !== undefined || (current?.writableEnded === true && !current.closed);
+}
+
 /**
  * Handles the requests of each connection one after the other, in the order in which they were sent.
  * - A client that sends thousands of requests at once does not delay other clients.
@@ -133,13 +138,17 @@ export class Connections {
         current.setHeader('Connection', 'close');
   }
 
-  /** Reads the data that has arrived on the server's connections without a request, then closes those that still have none. */
+  /**
+   * Reads the data that has arrived on the server's connections without a request, then closes those that still have none. Idle connections
+   * that have sent something before stay open while a response is being sent on another one.
+   */
   async closeIdle(server: Server): Promise<void> {
     await afterReading();
-    for (const [socket, connection] of this.connections.all())
+    const connections = this.connections.all();
+    for (const [socket, connection] of connections)
       if (isIdle(connection) && !connection.last && socket.bytesRead === 0) socket.destroy();
-    // Of the others, only Node knows whether the start of a message has been read.
-    server.closeIdleConnections();
+    // Only Node knows whether it has read the start of a message. It also closes connections whose response has ended, but is not sent yet.
+    if (!connections.some(([, connection]) => isSending(connection))) server.closeIdleConnections();
   }
 
   /** Releases a connection for an upgrade; returns false if earlier requests have no response yet. */
