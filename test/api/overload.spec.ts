@@ -259,6 +259,29 @@ describe('at the bound of requests in flight', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(390);
   });
 
+  it('a refusal that waits lets its client send no more than 6 MiB of a body', async () => {
+    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    await busy(service, 1);
+    const sockets = await connected(service, 600);
+    for (const socket of sockets) socket.write('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n');
+    const socket = sent(service, 'POST /v1/pets HTTP/1.1\r\nContent-Length: 9000000000');
+    let status: number | undefined;
+    void firstStatus(socket).then((first) => (status = first));
+    const chunk = Buffer.alloc(65_536);
+    let accepted = 0;
+    // Called once the system has taken the bytes.
+    const write = (): void =>
+      void socket.write(chunk, (error) => {
+        if (error) return;
+        accepted += chunk.length;
+        write();
+      });
+    write();
+    await expect.poll(() => status, { interval: 5 }).toBe(503);
+    // What the buffers of both sides take comes on top.
+    expect(accepted).toBeLessThan(24 * 1_048_576);
+  });
+
   it('health checks get a response', async () => {
     const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
     await busy(service, 1);

@@ -12,7 +12,7 @@ import { type Countable, RequestsInFlight, isCountable } from '../../core/reques
 import { EventLoopLag } from './event-loop-lag.js';
 import { routesOf } from '../operations/registered-routes.js';
 import { announcesBody } from '../chain/body.guard.js';
-import { type ReportingRequest, hasUnreadBody } from './service-server.js';
+import { type ReportingRequest, discardBody, hasUnreadBody } from './service-server.js';
 
 /** An overload has ended after this time without a refusal, in milliseconds. */
 const QUIET_MS = 5_000;
@@ -129,7 +129,7 @@ export class Overload implements NestMiddleware {
     const retryAfter = this.logShedding(reason);
     // Bodies of waiting requests are discarded, because thousands would fill the memory.
     const hasBody = announcesBody(request);
-    if (hasBody) request.resume();
+    if (hasBody) discardBody(request, response);
     await this.turn();
     // A small body has arrived with its head but is parsed only afterwards; the connection can then be kept.
     if (hasBody) await setImmediate();

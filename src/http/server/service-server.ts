@@ -11,7 +11,7 @@ import type { Socket } from 'node:net';
 import type { Application } from 'express';
 import type { Countable, RequestsInFlight } from '../../core/requests-in-flight.js';
 import { announcesBody } from '../chain/body.guard.js';
-import { hold, release } from './held-socket.js';
+import { hold, isHeld, release } from './held-socket.js';
 
 /** The prototypes that an Express application sets on every request and response. */
 interface ExpressPrototypes {
@@ -160,6 +160,18 @@ export function lingerBeforeClosing(socket: Socket): void {
     // If the parser consumed the socket directly, the stream does not know that nothing is reading.
     socket._read(0);
   };
+}
+
+/** Discards the body of a request that is refused later, up to the same number of bytes. */
+export function discardBody(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
+  let left = MAX_DISCARDED;
+  request.on('data', ({ length }: Buffer) => {
+    left -= length;
+    if (left > 0 || isHeld(socket)) return;
+    hold(socket);
+    response.once('close', () => release(socket));
+  });
 }
 
 /** Bytes that all connections have discarded in this second. */
