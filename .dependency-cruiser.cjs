@@ -1,7 +1,7 @@
-// The walls of the house: which folder may import which. `npm run lint` checks them; docs/architecture.md draws them.
+// Rules for imports between folders. `npm run lint` checks them. docs/architecture.md explains them.
 
-/** The platform's folders by floors, from the bottom to the top. Any other folder below src is a feature, and stands on all of them. */
-const FLOORS = [
+/** The layers of the platform, lowest first. Any other folder in src is a feature, which is above all layers. */
+const LAYERS = [
   ['core'],
   ['database'],
   ['events'],
@@ -12,8 +12,8 @@ const FLOORS = [
   ['admin', 'account', 'docs', 'cli'],
   ['start'],
 ];
-/** The floors inside a folder of the platform; what lies in none of these folders, such as http.module.ts, is not checked. */
-const FLOORS_INSIDE = {
+/** The layers within folders of the platform, lowest first. Files outside these subfolders, such as http.module.ts, are not checked. */
+const INNER_LAYERS = {
   http: [
     ['operations'],
     ['validation'],
@@ -24,40 +24,41 @@ const FLOORS_INSIDE = {
   ],
   auth: [['audit'], ['clients'], ['usage']],
 };
-const PLATFORM = FLOORS.flat().join('|');
+const PLATFORM = LAYERS.flat().join('|');
 const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|public\\.ts$)`;
 
-/** What makes the whole application; only what starts one imports it: main, the command line, and the test kit. */
+/** The files that assemble the application. */
 const APPLICATION = '^src/(?:app\\.module|app\\.setup|main|platform\\.module|root\\.module)\\.ts$';
+/** The files in src that start the application, and may therefore import it. */
 const STARTS_THE_APPLICATION = '^src/(?:cli/frame/application\\.ts$|start/)';
 
 /** The test kit, `petstore-service/testing`. */
 const KIT = '^test/kit/';
 
-/** What packages import, by the names that package.json exports. */
+/** Files that packages import by the names that package.json exports. */
 const EXPORTED = ['^src/public\\.ts$', '^src/app\\.setup\\.ts$', '^test/kit/testing\\.ts$'];
 
-/** What a feature shows to other features. */
+/** The public API of a feature. */
 const FEATURE_SURFACE = '^src/(?<feature>[^/]+)/\\k<feature>\\.public\\.ts$';
 
-/** A feature of a checkout. */
+/** The files of a feature in src. */
 const FEATURE = `^src/(?!(?:${PLATFORM})/)([^/]+)/`;
 const SPEC = '\\.spec\\.ts$';
-/** What a feature may import below src; its suites also import the application, `petstore-service/app`. */
+/** The files in src that a feature may import. Its test suites may also import the application, as `petstore-service/app`. */
 const FOR_FEATURES = ['^src/$1/', FEATURE_SURFACE, '^src/public\\.ts$'];
 
-/** What `petstore-service/pets` is in a checkout that has removed src/pets (tsconfig.json). */
+/** The file that `petstore-service/pets` resolves to in a checkout without src/pets (tsconfig.json). */
 const WITHOUT_PETS = '^test/support/pets/pets\\.public\\.ts$';
 
-/** The rules that the folders of one floor import none of a higher floor. */
-const knowNoHigher = (floors, inside = '') =>
-  floors.slice(0, -1).map((floor, at) => ({
-    name: `${inside.replace('/', '-')}${floor.join('-')}-knows-no-higher`,
-    comment: 'Imports run down the floors listed above, never up.',
+/** Rules that forbid imports from a higher layer. */
+const importNoHigherLayer = (layers, inside = '') =>
+  layers.slice(0, -1).map((layer, at) => ({
+    name: `${inside.replace('/', '-')}${layer.join('-')}-imports-no-higher-layer`,
+    comment: 'A folder must not import from a higher layer (LAYERS in .dependency-cruiser.cjs).',
     severity: 'error',
-    from: { path: `^src/${inside}(?:${floor.join('|')})/` },
+    from: { path: `^src/${inside}(?:${layer.join('|')})/` },
     to: {
-      path: `^src/${inside}(?:${floors
+      path: `^src/${inside}(?:${layers
         .slice(at + 1)
         .flat()
         .join('|')})/`,
@@ -67,50 +68,52 @@ const knowNoHigher = (floors, inside = '') =>
 module.exports = {
   forbidden: [
     {
-      name: 'no-circles',
-      comment: 'Files that import each other in a circle: move what both need to a file of its own.',
+      name: 'no-circular-imports',
+      comment: 'These files import each other. Move the code that both need to a separate file.',
       severity: 'error',
       from: {},
       to: { circular: true },
     },
-    ...knowNoHigher(FLOORS),
-    ...Object.entries(FLOORS_INSIDE).flatMap(([folder, floors]) => knowNoHigher(floors, `${folder}/`)),
+    ...importNoHigherLayer(LAYERS),
+    ...Object.entries(INNER_LAYERS).flatMap(([folder, layers]) => importNoHigherLayer(layers, `${folder}/`)),
     {
-      name: 'platform-knows-no-feature',
-      comment: 'What a feature owns is declared by it and collected; the platform never imports it.',
+      name: 'platform-imports-no-feature',
+      comment:
+        'The platform must not import a feature. Features declare errors, scopes, settings and events, and the platform collects them.',
       severity: 'error',
       from: { path: PLATFORM_FILES, pathNot: STARTS_THE_APPLICATION },
       to: { path: '^src/', pathNot: PLATFORM_FILES },
     },
     {
-      name: 'features-import-the-service-by-name',
+      name: 'features-import-public-files-only',
       comment:
-        'A feature imports petstore-service (src/public.ts), as packages do, and of another feature its <feature>.public.ts. For ' +
-        'more of another feature: export it there. For more of the platform: it is inside; ask for it in src/public.ts.',
+        'A feature may import petstore-service (src/public.ts) and the <feature>.public.ts of other features. To use something else from ' +
+        'another feature, export it in its <feature>.public.ts. Anything else in the platform is internal; request an export from src/public.ts.',
       severity: 'error',
       from: { path: FEATURE, pathNot: SPEC },
       to: { path: '^src/', pathNot: FOR_FEATURES },
     },
     {
-      name: 'suites-of-features-import-the-service-by-name',
+      name: 'feature-suites-import-public-files-only',
       comment:
-        'Beside what a feature imports, its suites import petstore-service/app and petstore-service/testing.',
+        'In addition to the files that a feature may import, its test suites may import petstore-service/app and petstore-service/testing.',
       severity: 'error',
       from: { path: `${FEATURE}.*${SPEC}` },
       to: { path: '^src/', pathNot: [...FOR_FEATURES, '^src/app\\.setup\\.ts$'] },
     },
     {
-      name: 'the-service-by-name-is-for-features',
-      comment: 'The platform imports files, not its own public surface, which would be a circle.',
+      name: 'platform-does-not-import-public-ts',
+      comment:
+        'src/public.ts is for features. In the platform, import the file itself, to avoid circular imports.',
       severity: 'error',
       from: { path: `^src/(?:${PLATFORM})/` },
       to: { path: '^src/public\\.ts$' },
     },
     {
-      name: 'admin-account-docs-cli-stand-alone',
+      name: 'admin-account-docs-cli-are-independent',
       comment:
-        'admin, account, docs and cli do not know one another, but for what operators and key holders see alike (admin/audit, admin/commands, admin/dto, admin/keys), ' +
-        'the page kit (docs/pages), and the documents that the command line writes.',
+        'admin, account, docs and cli must not import one another, except docs and the code that administration, self-service and the ' +
+        'command line share (admin/audit, admin/commands, admin/dto, admin/keys).',
       severity: 'error',
       from: { path: '^src/(admin|account|docs|cli)/' },
       to: {
@@ -119,60 +122,61 @@ module.exports = {
       },
     },
     {
-      name: 'docs-import-nothing-that-they-describe',
-      comment: 'docs describes what others declare.',
+      name: 'docs-do-not-import-admin-account-cli',
+      comment: 'docs must not import admin, account or cli: they declare what it documents.',
       severity: 'error',
       from: { path: '^src/docs/' },
       to: { path: '^src/(?:admin|account|cli)/' },
     },
     {
-      name: 'application-is-the-top',
-      comment: 'What makes the application imports everything; what it imports must not import it.',
+      name: 'only-entry-points-import-the-application',
+      comment: 'The application imports everything else, so only the files that start it may import it.',
       severity: 'error',
       from: { path: '^src/', pathNot: [APPLICATION, STARTS_THE_APPLICATION, SPEC] },
       to: { path: APPLICATION },
     },
     {
-      name: 'kit-stands-alone',
-      comment: 'test/kit is packed as petstore-service/testing; suites and their support are not.',
+      name: 'test-kit-imports-no-other-test-code',
+      comment: 'test/kit is published as petstore-service/testing, but the rest of test/ is not.',
       severity: 'error',
       from: { path: KIT, pathNot: SPEC },
       to: { path: '^test/', pathNot: KIT },
     },
     {
-      name: 'examples-are-packages',
+      name: 'examples-import-exported-files-only',
       comment:
-        'An example imports what any package may: petstore-service, petstore-service/<feature> and petstore-service/testing. For ' +
-        'more of the platform: it is inside; ask for it in src/public.ts.',
+        'Like any package, an example may import petstore-service, petstore-service/app, petstore-service/<feature> and ' +
+        'petstore-service/testing. Anything else in the platform is internal; request an export from src/public.ts.',
       severity: 'error',
       from: { path: '^examples/' },
       to: { path: '^(src|test|bench|scripts)/', pathNot: [...EXPORTED, FEATURE_SURFACE, WITHOUT_PETS] },
     },
     {
       name: 'packages-import-by-name',
-      comment: 'A package has no path to the files of the service: import petstore-service, not ../../src.',
+      comment: 'Import petstore-service, not ../../src: a package cannot rely on the path of the service.',
       severity: 'error',
       from: { path: ['^examples/', FEATURE] },
       to: { path: EXPORTED, dependencyTypesNot: ['aliased'] },
     },
     {
-      name: 'clients-stand-alone',
+      name: 'clients-import-own-files-only',
       comment:
-        'A client is a package of its own, for who has nothing of the service: it imports its own files, and the packages that its package.json names.',
+        'A client is a separate package that works without the service. It may import its own files and the dependencies in its package.json.',
       severity: 'error',
       from: { path: '^clients/([^/]+)/' },
       to: { pathNot: ['^clients/$1/', '^node_modules/(?:lossless-json|openapi-fetch)/'] },
     },
     {
-      name: 'service-knows-no-client',
-      comment: 'Clients are made from the documents of the service. Nothing of the service needs one.',
+      name: 'service-imports-no-client',
+      comment:
+        'Clients are generated from the OpenAPI documents of the service. The service must not depend on them.',
       severity: 'error',
       from: { path: '^(src|examples|bench)/' },
       to: { path: '^clients/' },
     },
     {
-      name: 'tests-stay-outside',
-      comment: 'Suites beside the code (*.spec.ts) may use test/support; what runs in production may not.',
+      name: 'production-code-imports-no-tests',
+      comment: 'Only test suites (*.spec.ts) may import test support code. Production code may not.',
       severity: 'error',
       from: { path: '^src/', pathNot: SPEC },
       to: { path: '^(test|bench|examples)/' },

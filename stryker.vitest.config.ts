@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { onSource } from './test/support/on-source.js';
 
-/** What each change of `npm run test:mutation` is tried with: the suites of the pieces, and those over HTTP in one process. */
+/** The suites that `npm run test:mutation` runs against each mutant: unit tests, and tests over HTTP in a single process. */
 export default defineConfig({
   plugins: [onSource()],
   test: {

@@ -1,7 +1,7 @@
 import { configDefaults, defineConfig, type UserProjectConfigExport } from 'vitest/config';
 import { onSource } from './test/support/on-source.js';
 
-/** A set of suites: those of these folders. */
+/** A project with the test suites in the given folders. */
 function project(
   name: string,
   folders: readonly string[],
@@ -15,11 +15,11 @@ function project(
       include: folders.map((folder) => `${folder}/**/*.spec.ts`),
       exclude: [...configDefaults.exclude, ...exclude],
       globalSetup,
-      // Importing Nest and TypeORM takes longer than most suites: once for each worker (see restore.ts).
+      // Importing Nest and TypeORM takes longer than most suites, so each worker imports them only once (see restore.ts).
       isolate: false,
       setupFiles: 'test/support/restore.ts',
       env,
-      // For what hangs: no test may fail because the machine is slow. A call of the command line takes over 20 s at load 30.
+      // Long enough that only a hanging test times out. On a machine with a load average of 30, a command takes over 20 s.
       testTimeout: 300_000,
       hookTimeout: 300_000,
       expect: { poll: { timeout: 120_000 } },
@@ -27,7 +27,7 @@ function project(
   };
 }
 
-/** The suites on PostgreSQL. */
+/** Options of the projects that run on PostgreSQL. */
 const ON_POSTGRES = {
   globalSetup: 'test/support/postgres-template.ts',
   env: { PETSTORE_TEST_DATABASE: 'postgres' },
@@ -36,8 +36,8 @@ const ALONE = 'test/postgres/alone/**';
 const SMOKE = 'test/processes/smoke';
 
 /**
- * The suites, by their folders: what a suite needs tells where it is. `npm test` runs the first set, `.ci/run` the first three, and
- * `npm run test:whole` all. Each set has workers of its own, which import the service once.
+ * The folder of a suite depends on what the suite requires. `npm test` runs the first project, `.ci/run` runs the first three, and
+ * `npm run test:whole` runs all of them. Each project has separate workers.
  */
 const PROJECTS = [
   project('quick', ['src', 'test/kit', 'test/api', 'examples', 'test/postgres', SMOKE], { exclude: [ALONE] }),
@@ -47,7 +47,7 @@ const PROJECTS = [
     globalSetup: 'test/support/build-with-catalogue.ts',
   }),
   project('whole', ['test/whole'], { globalSetup: 'test/support/build-with-catalogue.ts' }),
-  // Only where it is asked for: a suite that is named without a project needs no PostgreSQL server.
+  // Only on request, so that running one of these suites by name does not require a PostgreSQL server.
   ...(process.env['PETSTORE_TEST_WHOLE'] === undefined
     ? []
     : [
@@ -58,7 +58,7 @@ const PROJECTS = [
       ]),
 ];
 
-// Two more than two cores: many suites wait for processes of theirs, or for a timeout.
+// Four workers for two cores, because many suites wait for child processes or timeouts.
 export default defineConfig({
   test: { maxWorkers: 4, projects: PROJECTS, experimental: { fsModuleCache: true } },
 });

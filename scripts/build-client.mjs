@@ -1,5 +1,5 @@
-// Builds the typed client in clients/typescript with the compiler of this project, as ECMAScript modules and as CommonJS, into its dist/
-// or into a folder that is named: `npm run client:build [-- <folder>]`. `npm pack` in its folder calls this first.
+// Builds the typed client in clients/typescript with this project's compiler, as ECMAScript modules and as CommonJS. Writes to the client's
+// dist/ or to the given folder: `npm run client:build [-- <folder>]`. `npm pack` in clients/typescript runs this script first.
 import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

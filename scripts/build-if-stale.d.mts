@@ -1,5 +1,5 @@
-/** Builds dist/ if it is older than its sources; exits the process with 1 when the build fails. */
+/** Builds dist/ if it is older than its sources. Exits with 1 if the build fails. */
 export function buildIfStale(): void;
 
-/** The files and folders that a build is made of, from the project's root. */
+/** The files and folders that a build depends on, relative to the project's root. */
 export const INPUTS: readonly string[];

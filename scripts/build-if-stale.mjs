@@ -1,5 +1,5 @@
-// Builds dist/ when a source is newer than the last build, so that starting is one command; with --always in any case. A deployment
-// that cannot be built, or is in production, runs what it was given. Silent on stdout.
+// Builds dist/ if a source file is newer than the last build, so that `npm start` is all it takes. With --always, it builds in any case.
+// In production, and where the sources or the compilers are missing, an existing build is used as it is. Prints nothing to stdout.
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-// As a whole: one that lacks parseEnv() has to get as far as to be refused.
+// A named import of parseEnv() would fail on an older Node.js before refuseOtherNode() could print its message.
 import util from 'node:util';
 import { refuseOtherNode } from '../bin/supported-node.js';
 
@@ -24,9 +24,9 @@ refuseOtherNode();
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const stamp = join(dist, '.built');
-/** A page, which docs/page-files.ts finds alongside src, and the document whose operations are commands. */
+/** A page that docs/page-files.ts looks for next to src, and the OpenAPI document from which the command line derives commands. */
 const DOCS = ['docs/using-the-api.md', 'docs/openapi-admin.json'];
-/** What a build is made of. */
+/** The files and folders that a build depends on. */
 export const INPUTS = [
   'ormconfig.ts',
   'tsconfig.json',
@@ -37,15 +37,14 @@ export const INPUTS = [
   'bin',
   'src',
 ];
-/** Compiled by Go, and five times as fast as the compiler with an API, which `nest start` needs. */
+/** The compiler written in Go: five times as fast as the JavaScript one, whose API `nest start` needs. */
 const COMPILER = join(root, 'node_modules', 'typescript-7', 'bin', 'tsc');
-/** What a build needs besides the sources; `npm prune --omit=dev` removes it. */
+/** The packages that a build needs. `npm prune --omit=dev` removes them. */
 const COMPILERS = ['typescript-7', `@typescript/typescript-${process.platform}-${process.arch}`, 'rolldown'];
 
 /**
- * Builds dist/ if it is older than its sources. Where there is a build it stays as it is in production (NODE_ENV, also in `.env`),
- * and where the sources or what compiles them are absent. Ends the process with 1 when the build fails, or when there is none and
- * none can be made.
+ * Builds dist/ if it is older than its sources. An existing build is kept in production (NODE_ENV, which may be set in `.env`) and where
+ * the sources or the compilers are missing. Exits with 1 if the build fails, or if dist/ is missing and cannot be built.
  */
 export function buildIfStale() {
   const isBuilt = existsSync(join(dist, 'bundle', 'main.js'));
@@ -53,20 +52,20 @@ export function buildIfStale() {
   if (!isFresh()) build(isFresh);
 }
 
-/** Whether there is a build, and no source is newer. */
+/** Whether there is a build and no source file is newer. */
 function isFresh() {
   return existsSync(join(dist, 'bundle', 'main.js')) && newest() <= modifiedAt(stamp);
 }
 
-/** Makes a build; one that `isNeedless` once it is made, because another process has made it in the meantime, is thrown away. */
+/** Builds dist/. The new build is discarded if `isNeedless` then returns true, because another process has built dist/ in the meantime. */
 function build(isNeedless = () => false) {
   const absent = missing();
   if (absent.length > 0)
     end(
-      `There is no build that could run, and none can be made: ${absent.join(', ')} ${absent.length > 1 ? 'are' : 'is'} absent. ` +
-        'Run `npm ci && npm run build` where the sources are, then bring dist/ here.',
+      `dist/ cannot be built, because ${absent.join(', ')} ${absent.length > 1 ? 'are' : 'is'} missing. ` +
+        'Run `npm ci && npm run build` in a full checkout, then copy dist/ here.',
     );
-  // Beside the build that works, which a failed one leaves as it is.
+  // In a separate folder, so that a failed build leaves the existing one unchanged.
   const buildFolder = join(root, `dist.building-${process.pid}`);
   try {
     make(buildFolder);
@@ -74,14 +73,14 @@ function build(isNeedless = () => false) {
     else swap(buildFolder);
   } catch (error) {
     rmSync(buildFolder, { recursive: true, force: true });
-    end(`No build can be made in ${root}: ${reasonOf(error)}`);
+    end(`Cannot build in ${root}: ${reasonOf(error)}`);
   }
 }
 
-/** Makes a build in a folder that is not there yet. Ends the process with 1 when a compiler fails. */
+/** Builds into a new folder. Exits with 1 if a compiler fails. */
 function make(buildFolder) {
   const started = new Date();
-  // Who starts for the first time waits for this; later builds are known.
+  // The first build reports its progress, because the user does not expect to wait.
   const isFirst = !existsSync(dist);
   process.stderr.write(isFirst ? 'Building for the first time, in 2 steps…\n' : 'Building…\n');
   removeLeftovers();
@@ -97,9 +96,9 @@ function make(buildFolder) {
     '--pretty',
   ];
   for (const { done, command } of [
-    { done: 'The sources are compiled', command: [COMPILER, ...compile, '--incremental', 'false'] },
+    { done: 'Compiled the sources', command: [COMPILER, ...compile, '--incremental', 'false'] },
     {
-      done: 'What a start reads is joined into few files',
+      done: 'Bundled the files that are loaded at startup',
       command: [join(root, 'scripts', 'bundle.mjs'), buildFolder],
     },
   ]) {
@@ -109,26 +108,26 @@ function make(buildFolder) {
     if (status === 0 && isFirst) process.stderr.write(`${done} (${seconds} s)\n`);
     if (status === 0) continue;
     rmSync(buildFolder, { recursive: true, force: true });
-    const before = existsSync(dist) ? ' The build before is still there.' : '';
+    const before = existsSync(dist) ? ' The previous build is unchanged.' : '';
     end(`The build failed; the errors are above.${before}`);
   }
   writeFileSync(join(buildFolder, '.built'), '');
-  // A source saved while the build ran is newer than its stamp.
+  // The stamp has the time at which the build started, so that a file saved during the build counts as newer.
   utimesSync(join(buildFolder, '.built'), started, started);
 }
 
-/** Copies what is served as it is: files below folders `static` of src, also linked ones, and those of docs. */
+/** Copies the files that are served unchanged: everything in the `static` folders of src, including linked files, and DOCS. */
 function copyServed(buildFolder) {
   const isServed = (file) =>
     dirname(file).split(sep).includes('static') && statSync(join(root, file)).isFile();
   for (const file of [...DOCS, ...filesIn('src').filter(isServed)]) {
     mkdirSync(dirname(join(buildFolder, file)), { recursive: true });
-    // Not the folders, which may be read-only: a build has to be removed again.
+    // Copies files only: a copy of a read-only folder would be read-only as well, and the build could not be removed.
     copyFileSync(join(root, file), join(buildFolder, file));
   }
 }
 
-/** Puts a whole build in the place of the one before; no moment has a part of one. */
+/** Replaces dist/ with a complete build. At no time does dist/ contain part of a build. */
 function swap(buildFolder) {
   const before = join(root, `dist.before-${process.pid}`);
   for (let isIn = false; !isIn;) {
@@ -138,7 +137,7 @@ function swap(buildFolder) {
   }
 }
 
-/** Renames a folder; returns false when there is none of that name any more, or another process has just put one in its place. */
+/** Renames a folder. Returns false if dist/ no longer exists, or if another process has just created it. */
 function renamed(from, to) {
   try {
     renameSync(from, to);
@@ -150,22 +149,22 @@ function renamed(from, to) {
   }
 }
 
-/** Why no build can be made, and what to do. */
+/** The reason why a build failed, and the remedy. */
 function reasonOf({ code, message }) {
-  if (code === 'ENOSPC' || code === 'EDQUOT') return 'the disk is full. Make room on it.';
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'the disk is full. Free some space and try again.';
   if (!['EACCES', 'EPERM', 'EROFS'].includes(code)) return message;
   const other = existsSync(join(dist, 'bundle', 'main.js'))
-    ? ' The sources are newer than the build that is there; NODE_ENV=production runs that as it is.'
+    ? ' The existing build is older than the sources. To run it anyway, set NODE_ENV=production.'
     : '';
-  return `this user may not write there. Build as a user who may.${other}`;
+  return `the current user cannot write there. Build as a user with write permission.${other}`;
 }
 
-/** Removes what builds have left that were killed. */
+/** Removes the folders that killed builds have left behind. */
 function removeLeftovers() {
   for (const name of readdirSync(root)) {
     const [, pid] = /^dist\.(?:building|before)-(\d+)$/.exec(name) ?? [];
     if (pid === undefined || isAlive(Number(pid))) continue;
-    // Killed between its two renames: this is the build that works.
+    // The process was killed between its two renames, so this is the previous build.
     if (name.startsWith('dist.before') && !existsSync(dist)) renameSync(join(root, name), dist);
     else rmSync(join(root, name), { recursive: true, force: true });
   }
@@ -180,7 +179,7 @@ function isAlive(pid) {
   }
 }
 
-/** What a build would need that is not here. */
+/** What a build needs and cannot find. */
 function missing() {
   const compilers = COMPILERS.filter((name) => !existsSync(join(root, 'node_modules', name, 'package.json')));
   return [...(existsSync(join(root, 'src')) ? [] : ['src']), ...compilers];
@@ -193,7 +192,7 @@ function isProduction() {
   try {
     return util.parseEnv(readFileSync('.env', 'utf8').replace(/^\uFEFF/, '')).NODE_ENV === 'production';
   } catch {
-    // What is about to run says in a sentence why it cannot be read.
+    // The program that runs next reports why the file cannot be read.
     return true;
   }
 }
@@ -204,7 +203,7 @@ function newest() {
   );
 }
 
-/** What is in a folder, from the root. */
+/** The paths of everything in a folder, relative to the project's root. */
 function filesIn(folder) {
   return readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, file));
 }

@@ -1,5 +1,5 @@
-/** The file below dist that stands for `petstore-service` or a part of it, such as `src/public.js`; undefined for anything else. */
+/** The file in dist that package.json exports as `petstore-service` or `petstore-service/…`, such as `src/public.js`; undefined for any other id. */
 export function fileOfService(id: string): string | undefined;
 
-/** Writes `bundle` of a folder such as dist, that of this project by default, from its `src`. */
+/** Bundles `src` of a build folder, by default this project's dist, into `bundle` in the same folder. */
 export function bundle(dist?: string): Promise<void>;

@@ -1,4 +1,4 @@
-// Ends with a sentence where this Node.js does not run the service; `npm test` starts with it, because what runs the suites cannot say so.
+// Exits with a message if this version of Node.js is not supported. Runs before `npm test`, because vitest would fail without a clear error.
 import { refuseOtherNode } from '../bin/supported-node.js';
 
 refuseOtherNode();

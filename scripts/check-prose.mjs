@@ -1,11 +1,11 @@
-// Refuses turns of phrase that read as if translated, each with what to write instead, in the documents and in the source code of the
-// platform's folders. A module of a team is not checked. Part of `npm run lint`.
+// Reports phrases that are not idiomatic English, each with a replacement, in the documentation and in the source code of the platform.
+// Modules that a team adds are not checked. Part of `npm run lint`.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import walls from '../.dependency-cruiser.cjs';
+import importRules from '../.dependency-cruiser.cjs';
 
-/** What is refused, whatever the case, and what to write instead. Only what no sentence needs belongs here. */
-const TURNS = [
+/** Phrases, in any case, and their replacements. List only phrases that no correct sentence needs. */
+const PHRASES = [
   [/\bthe own\b/, 'its own …, the caller’s …'],
   [/\b(?:integer|number)s? of 64 bits\b/, '64-bit integer'],
   [/\bwords of petstore\b/, 'commands of petstore'],
@@ -22,13 +22,13 @@ const TURNS = [
   [/\bnobody ordered\b/, 'not requested'],
 ];
 
-/** Markdown with its lines, without code blocks and code in sentences. */
+/** Markdown without code blocks and inline code. Line numbers are preserved. */
 function proseOf(text) {
   const blank = (code) => code.replaceAll(/[^\n]/g, '');
   return text.replaceAll(/```[^]*?```/g, blank).replaceAll(/`[^`]*`/g, (code) => `_${blank(code)}`);
 }
 
-/** The files below a folder with such names; none where a team has removed the folder. */
+/** The files below a folder whose names match; empty if a team has removed the folder. */
 function filesIn(folder, name) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true })
@@ -36,9 +36,9 @@ function filesIn(folder, name) {
     .map((file) => join(folder, file));
 }
 
-/** The platform's folders below src, as the walls have them. */
+/** Matches the platform's folders in src, as the import rules list them. */
 const platform = new RegExp(
-  walls.forbidden.find(({ name }) => name === 'the-service-by-name-is-for-features').from.path,
+  importRules.forbidden.find(({ name }) => name === 'platform-does-not-import-public-ts').from.path,
 );
 const files = [
   'README.md',
@@ -50,8 +50,8 @@ const files = [
 const problems = files.flatMap((file) => {
   const text = readFileSync(file, 'utf8');
   return (file.endsWith('.md') ? proseOf(text) : text).split('\n').flatMap((line, index) =>
-    TURNS.flatMap(([turn, instead]) => {
-      const found = new RegExp(turn, 'i').exec(line);
+    PHRASES.flatMap(([phrase, instead]) => {
+      const found = new RegExp(phrase, 'i').exec(line);
       return found ? [`${file}:${index + 1}: "${found[0].trim()}": write ${instead}`] : [];
     }),
   );

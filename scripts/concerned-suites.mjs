@@ -1,24 +1,24 @@
-// Names the suites that a change concerns, by what they import, and runs them with --run. The change is what differs from where the
-// branch left main. Part of `npm run check`.
+// Lists the test suites that are affected by the changes since the branch diverged from main: those that import a changed file. With --run,
+// it runs them. Part of `npm run check`.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileOfService } from './bundle.mjs';
 
-/** The list of modules: by way of it every suite over HTTP would import every feature. */
+/** The list of modules. Imports are not followed beyond it: every suite that starts the service imports every feature through it. */
 const MODULES = 'src/app.module.ts';
 const IMPORTED = /(?:\bfrom|\bimport\(?)\s*'([^']+)'/g;
 
 const git = (...args) => execFileSync('git', args, { encoding: 'utf8' }).trim().split('\n').filter(Boolean);
 
-function whereMainWasLeft() {
+function mergeBase() {
   for (const main of ['origin/main', 'main'])
     if (spawnSync('git', ['rev-parse', '-q', '--verify', main]).status === 0)
       return git('merge-base', 'HEAD', main)[0];
   return 'HEAD';
 }
 
-/** The files of the project that a file imports. */
+/** The project's own files that a file imports. */
 function importsOf(file) {
   return [...readFileSync(file, 'utf8').matchAll(IMPORTED)].flatMap(([, name]) => {
     const path = name.startsWith('.') ? join(dirname(file), name) : fileOfService(name);
@@ -27,9 +27,10 @@ function importsOf(file) {
   });
 }
 
+/** The imports of each file that has been read. */
 const known = new Map();
 
-/** Whether a file is among those, or imports one of them, directly or not; a feature in the list of modules concerns its own suites. */
+/** Whether a file has changed or imports a changed file, directly or indirectly, except through the list of modules. */
 function reaches(file, changed, seen = new Set()) {
   if (file === MODULES || seen.has(file)) return false;
   if (changed.has(file)) return true;
@@ -39,18 +40,18 @@ function reaches(file, changed, seen = new Set()) {
 }
 
 const changed = new Set([
-  ...git('diff', '--name-only', '--relative', whereMainWasLeft()),
+  ...git('diff', '--name-only', '--relative', mergeBase()),
   ...git('ls-files', '--others', '--exclude-standard'),
 ]);
-/** The folders of features and of the platform that are changed: suites in a folder of that name are theirs. */
-const rooms = new Set([...changed].flatMap((file) => /^src\/([^/]+)\//.exec(file)?.[1] ?? []));
+/** The changed folders in src. A suite in any folder of the same name tests that feature or part of the platform. */
+const folders = new Set([...changed].flatMap((file) => /^src\/([^/]+)\//.exec(file)?.[1] ?? []));
 const suites = git('ls-files', '--cached', '--others', '--exclude-standard', '*.spec.ts')
   .filter((file) => existsSync(file))
-  .filter((file) => file.split('/').some((part) => rooms.has(part)) || reaches(file, changed));
-console.log(`${changed.size} files are changed. Suites that they concern: ${suites.length}`);
+  .filter((file) => file.split('/').some((part) => folders.has(part)) || reaches(file, changed));
+console.log(`Changed files: ${changed.size}. Affected test suites: ${suites.length}`);
 for (const suite of suites) console.log(`  ${suite}`);
 if (suites.length > 0 && process.argv.includes('--run'))
   process.exitCode = spawnSync('npx', ['vitest', 'run', ...suites], { stdio: 'inherit' }).status ?? 1;
-else if (suites.length > 0) console.log('`npm run check -- --run` runs them.');
+else if (suites.length > 0) console.log('To run them, use `npm run check -- --run`.');
 if (changed.has(MODULES))
-  console.log(`Suites of features, and test/api/checkout, open ${MODULES}: \`npm test\` runs them.`);
+  console.log(`Suites of features and in test/api/checkout load ${MODULES}. To run them, use \`npm test\`.`);

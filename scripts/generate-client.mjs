@@ -1,7 +1,7 @@
-// Makes what the typed client in clients/typescript has of the OpenAPI documents: types, the table of operations and error classes.
-// `npm run docs:generate` calls it with the documents of this service; for another one:
+// Generates the parts of the typed client (clients/typescript) that depend on the OpenAPI documents: types, the operation table and the error
+// classes. `npm run docs:generate` runs it for this service. For another service, use
 //   node scripts/generate-client.mjs --out <folder> <document.json> [<document.json> …]
-// The first document is that of a version (`petstore openapi --out …`), further ones such as that of self-service may follow.
+// The first document describes an API version (`petstore openapi --out …`). Others, such as the self-service document, may follow.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,18 +9,18 @@ import { isDeepStrictEqual, parseArgs } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 
-/** Where the files are for the documents of this service, from the project's root. */
+/** The folder with the generated files for this service, relative to the project's root. */
 export const GENERATED = 'clients/typescript/src/generated';
 const HEAD = '// Generated from the OpenAPI documents by `npm run docs:generate`; do not edit.\n';
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'];
 const VERSION = /\/v\d+$/;
-/** Headers that the client sets itself, or whose response it would not understand. */
+/** Headers that the client sets itself, or that lead to responses it cannot handle. */
 const OWN_HEADERS = /^(?:accept|authorization|content-type|idempotency-key|if-none-match)$/i;
-/** Classes that the client or the platform has already. */
+/** Class names that the client or JavaScript already uses. */
 const RESERVED =
   /^(?:Petstore(?:Client)?|Connection|Timeout|UnexpectedResponse|WebhookVerification|Type|Range|Syntax|)Error$/;
 
-/** The files by their names. Throws when the documents contradict each other. */
+/** The contents of the generated files, by file name. Throws if the documents contradict each other. */
 export async function clientFiles(documents) {
   const plain = JSON.parse(JSON.stringify(documents));
   const { paths, operations, schemas } = joined(plain);
@@ -32,8 +32,8 @@ export async function clientFiles(documents) {
 }
 
 /**
- * The operations that the client's own code calls and that the documents lack, such as those of a catalogue that was removed. It is then the
- * client of another service, and stays as it is until its code is changed.
+ * Operations that the client's handwritten code calls but the documents do not define, for example because a team has removed the catalogue.
+ * In that case, the client is not updated.
  */
 export function absentOperations(folder, documents) {
   const { operations } = joined(JSON.parse(JSON.stringify(documents)));
@@ -43,11 +43,11 @@ export function absentOperations(folder, documents) {
   return [...calls].map(([, id]) => id).filter((id) => !operations.has(id));
 }
 
-/** The operations of all documents that take and return JSON or nothing, with paths from where the service's address ends. */
+/** The operations of all documents that send and receive only JSON or no body. Paths are relative to the client's base URL. */
 function joined(documents) {
   const [first] = documents.map(serverPath);
   if (!VERSION.test(first))
-    throw new Error('The address of the first document ends in no version such as /v1.');
+    throw new Error('The server URL of the first document must end with a version such as /v1.');
   const [operations, paths, all] = [new Map(), {}, {}];
   for (const document of documents) {
     const base = serverPath(document).slice(first.replace(VERSION, '').length);
@@ -57,7 +57,7 @@ function joined(documents) {
         const operation = reduced(item[method], item.parameters ?? []);
         if (!operation) continue;
         if (operations.has(operation.operationId))
-          throw new Error(`Two operations have the operationId ${operation.operationId}.`);
+          throw new Error(`More than one operation has the operationId ${operation.operationId}.`);
         operations.set(operation.operationId, { method: method.toUpperCase(), path: base + path, operation });
         (ofDocument[base + path] ??= {})[method] = operation;
       }
@@ -66,7 +66,7 @@ function joined(documents) {
     const used = namesIn(ofDocument, schemas);
     for (const name of Object.keys(schemas).filter((one) => used.has(one)))
       if (!isDeepStrictEqual((all[name] ??= schemas[name]), schemas[name]))
-        throw new Error(`Two documents have another schema by the name ${name}.`);
+        throw new Error(`The documents define different schemas named ${name}.`);
   }
   return { paths, operations, schemas: all };
 }
@@ -74,7 +74,7 @@ function joined(documents) {
 const serverPath = ({ servers }) =>
   new URL(servers?.[0]?.url ?? '/', 'http://service').pathname.replace(/\/$/, '');
 
-/** An operation with its JSON and its successful response alone; undefined where it has other content. */
+/** An operation reduced to JSON content and its successful response; undefined if it has other content. */
 function reduced({ security: _, tags: __, callbacks: ___, requestBody, responses, ...operation }, ofPath) {
   const [status, success] = Object.entries(responses).find(([one]) => /^2\d\d$/.test(one)) ?? [];
   const isJson = (part) => !part?.content || 'application/json' in part.content;
@@ -96,14 +96,14 @@ function reduced({ security: _, tags: __, callbacks: ___, requestBody, responses
   };
 }
 
-/** The schemas that a part of a document leads to. */
+/** The names of the schemas that part of a document refers to, directly or indirectly. */
 function namesIn(part, schemas, names = new Set()) {
   for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
     if (!names.has(name)) namesIn(schemas[name], schemas, names.add(name));
   return names;
 }
 
-/** The types by openapi-typescript, where an integer of 64 bits is a bigint; without examples and what is never there. */
+/** The types that openapi-typescript generates, with bigint for 64-bit integers, and without examples and `never` members. */
 async function schemaTypes(paths, schemas) {
   const document = { openapi: '3.0.0', info: { title: '', version: '' }, paths, components: { schemas } };
   const bigint = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
@@ -125,7 +125,7 @@ async function schemaTypes(paths, schemas) {
     .replaceAll(/ +\/\*\*\n +\*\/\n/g, '');
 }
 
-/** The shapes of a schema (src/operation.ts): where its values hold integers of 64 bits. */
+/** The shapes of a schema (src/operation.ts), which locate the 64-bit integers in its values. */
 function shapesOf(schema, schemas) {
   const reached = [schema, ...[...namesIn(schema ?? {}, schemas)].map((name) => schemas[name])];
   if (!reached.some((one) => JSON.stringify(one)?.includes('"format":"int64"'))) return [];
@@ -184,7 +184,7 @@ ${rows.join('')}} as const satisfies Readonly<Record<string, Operation>>;
 
 const namesOrNone = (parameters) => (parameters.length > 0 ? parameters.map(({ name }) => name) : undefined);
 
-/** A class for each code that the examples of the documents name. Throws when two codes make one name. */
+/** An error class for each code in the documents' examples. Throws if two codes result in the same class name. */
 function errorClasses(documents) {
   const rows = new Map();
   for (const { paths, components } of documents)
@@ -201,7 +201,7 @@ function errorClasses(documents) {
   const twice = sorted.find(([code, { name }]) =>
     sorted.some(([other, one]) => other !== code && one.name === name),
   );
-  if (twice) throw new Error(`Two codes would have the class ${twice[1].name}.`);
+  if (twice) throw new Error(`More than one error code maps to the class ${twice[1].name}.`);
   const classes = sorted.map(
     ([code, { status, cause, name }]) => `
 /** ${status} \`${code}\`. ${cause} */
@@ -219,14 +219,14 @@ ${sorted.map(([code, { name }]) => `  ${code}: ${name},\n`).join('')}};
 `;
 }
 
-/** `pet_not_found` is PetNotFoundError, `internal_error` InternalError. */
+/** PetNotFoundError for `pet_not_found`, InternalError for `internal_error`. */
 function classNameOf(code) {
   const words = code.replace(/_error$/, '').split('_');
   const name = `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Error`;
   return RESERVED.test(name) ? `Refused${name}` : name;
 }
 
-/** Writes the files into a folder. */
+/** Writes the generated files into a folder. */
 export async function writeClientFiles(folder, documents) {
   mkdirSync(folder, { recursive: true });
   for (const [name, text] of Object.entries(await clientFiles(documents)))

@@ -1,6 +1,6 @@
-// Generates a client of each document with the generators that teams use, and compiles it under `strict`: `npm run generators
-// [-- orval kubb]`. Each is installed by npm in a temporary folder of its own, so that none of them is a dependency; those that
-// need a newer Node get one alongside them. Prints a line for each; exit code 1 when one of them fails.
+// Generates a client from each OpenAPI document with popular generators and compiles it with `strict`: `npm run generators
+// [-- orval kubb]`. Each generator is installed in a separate temporary folder, together with a version of Node.js that it supports, so that
+// none of them becomes a dependency. Prints one line per client. Exits with 1 if any of them fails.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const DOCUMENTS = ['openapi', 'openapi-admin', 'openapi-account'].filter((name) =>
   existsSync(join(root, 'docs', `${name}.json`)),
 );
-/** A version of Node that all of them take, as an npm package. */
+/** A version of Node.js that all generators support, as an npm package. */
 const NODE = `node-${process.platform}-${process.arch}@22`;
 const TYPESCRIPT = 'typescript@5.9';
 
@@ -26,7 +26,7 @@ export default defineConfig({
 });
 `;
 
-/** Name, packages, files that it reads, and its arguments. */
+/** The generators: name, packages, an optional function that writes a configuration file, and the command to run. */
 const GENERATORS = [
   {
     name: 'openapi-typescript',
@@ -102,7 +102,7 @@ function triedIn(folder, { name, packages, prepare, run }) {
   });
 }
 
-/** The strict options, as a new project of TypeScript has them. */
+/** Compiler options with `strict`, as in a new TypeScript project. */
 function strict(output) {
   return {
     compilerOptions: {
@@ -120,7 +120,7 @@ function strict(output) {
   };
 }
 
-/** Runs a command in a folder; returns what it printed when it failed, else the empty text. */
+/** Runs a command in a folder. Returns its output if it fails, and an empty string otherwise. */
 function called(folder, command, rest) {
   const binaries = [
     join(folder, 'node_modules', '.bin'),
@@ -133,5 +133,5 @@ function called(folder, command, rest) {
 
 function outcome(name, document, failure) {
   if (failure) process.exitCode = 1;
-  return `${name} ${document}: ${failure || 'compiles under strict'}`;
+  return `${name} ${document}: ${failure || 'compiles with strict'}`;
 }

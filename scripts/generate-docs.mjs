@@ -1,6 +1,5 @@
-// Makes the generated files that are kept in the repository: docs/openapi.json, docs/openapi-account.json, docs/openapi-admin.json,
-// .env.example, and what the typed client has of the documents.
-// test/api/checkout/generated-files.spec.ts fails when they are stale.
+// Writes the generated files that are committed: docs/openapi.json, docs/openapi-account.json, docs/openapi-admin.json, .env.example, and
+// the generated part of the typed client. test/api/checkout/generated-files.spec.ts fails if they are out of date.
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -11,7 +10,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const built = (path) => import(pathToFileURL(join(root, 'dist', 'src', path)).href);
 
 buildIfStale();
-// Nothing of this machine's settings may show in the files.
+// The settings of this machine must not affect the generated files.
 process.chdir(join(root, 'docs'));
 for (const name of Object.keys(process.env))
   if (/^(?:API_\w+|PUBLIC_BASE_URL|STAGING_BASE_URL|PLANS)$/.test(name)) delete process.env[name];
@@ -37,7 +36,7 @@ const client = join(root, GENERATED);
 const absent = existsSync(client) ? absentOperations(client, [document, account]) : [];
 if (absent.length > 0)
   console.error(
-    `clients/typescript stays as it is: it calls ${absent.join(', ')}, which the documents do not have.`,
+    `clients/typescript was not updated: it calls ${absent.join(', ')}, which the documents do not define.`,
   );
 else if (existsSync(client)) await writeClientFiles(client, [document, account]);
 writeFileSync(join(root, '.env.example'), envExample(declaredSettings()));

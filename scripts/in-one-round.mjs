@@ -1,4 +1,4 @@
-// Runs scripts of package.json one after the other, also when one has failed, so that all findings are shown in one round.
+// Runs scripts from package.json one after another. Continues after a failure, so that a single run shows all problems.
 import { spawnSync } from 'node:child_process';
 
 const failed = process.argv

@@ -1,5 +1,5 @@
-// A reporter of vitest that writes the seconds of each suite, with its imports and hooks, to the file that PETSTORE_TEST_SECONDS names.
-// The JSON report has the seconds of the tests alone.
+// A vitest reporter that appends the duration of each suite, including imports and hooks, to the file named by PETSTORE_TEST_SECONDS. The
+// JSON report contains only the duration of the tests.
 import { appendFileSync } from 'node:fs';
 
 export default class SuiteSeconds {

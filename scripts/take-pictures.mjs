@@ -1,5 +1,5 @@
-// Takes the pictures of README.md, docs/pictures/*.png, of a service whose clock stands still: `npm run pictures`. Needs a build and a
-// Chromium (CHROMIUM_PATH; Debian's by default).
+// Takes the screenshots for README.md (docs/pictures/*.png) from a service with a stopped clock: `npm run pictures`. Requires a build and
+// Chromium (CHROMIUM_PATH, by default Debian's).
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium-headless-
 /** A Wednesday morning. */
 const AT = '2026-11-25T08:00:00.000Z';
 const MOST_BYTES = 150_000;
-/** Clients with the requests that each sends in an hour. */
+/** Name, plan, and number of requests per hour of each client. */
 const CLIENTS = [
   ['Corner Pets', 'business', 40],
   ['Kennel Nord', 'pro', 25],
@@ -19,7 +19,7 @@ const CLIENTS = [
   ['Adoption app', 'pro', 12],
 ];
 
-/** Fills a service with clients, keys and three hours of requests. */
+/** Starts a service with clients, keys and three hours of traffic. */
 async function serviceWithTraffic() {
   const service = await TestService.open({ at: AT });
   await service.seed();
@@ -40,12 +40,13 @@ async function serviceWithTraffic() {
   return { service, admin };
 }
 
-/** Saves what the page shows; throws where a picture is too large for a README. */
+/** Saves a screenshot of the page. Throws if the file is too large for a README. */
 async function save(page, name) {
   const path = join(folder, `${name}.png`);
   await page.screenshot({ path, animations: 'disabled', caret: 'hide' });
   const { size } = statSync(path);
-  if (size > MOST_BYTES) throw new Error(`${path} has ${size} bytes; at most ${MOST_BYTES} are allowed.`);
+  if (size > MOST_BYTES)
+    throw new Error(`${path} is too large: ${size} bytes, at most ${MOST_BYTES} are allowed.`);
   console.log(`${path}: ${size} bytes`);
 }
 

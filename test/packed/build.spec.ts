@@ -71,7 +71,7 @@ describe('a build', () => {
     const { code, stderr } = await build(project);
     expect([code, stripVTControlCharacters(stderr)]).toEqual([
       1,
-      expect.stringMatching(/broken\.ts:1:14[^]*The build failed.*The build before is still there\.\n$/),
+      expect.stringMatching(/broken\.ts:1:14[^]*The build failed.*The previous build is unchanged\.\n$/),
     ]);
     expect([await idOf(project), await buildFolders(project)]).toEqual([before, []]);
   });
