@@ -1,6 +1,7 @@
-// This build alongside another one, in turn: `npm run bench:beside -- <folder of its checkout> [pairs] [seconds] [scenario]`. Prints ratios of
-// requests per second, of processor time and of the 99th percentile, their geometric mean, and start and memory. Two equal builds differ by
-// 0.93 to 1.10. Of two services the one that is started last is up to 15 % quicker: each scenario is measured in both orders.
+// Compares this build with another one: `npm run bench:beside -- <folder of the other checkout> [pairs] [seconds] [scenario]`. Prints the
+// ratios of throughput, CPU time and 99th percentile, the geometric mean of the throughput ratios, and the ratios of startup time and memory.
+// The ratio of two identical builds is between 0.93 and 1.10. Of two services, the one started last is up to 15 % faster, so each scenario is
+// measured in both orders.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,9 +12,10 @@ import { makeStore, median, startService } from './running-service.mjs';
 const ANIMALS = 100_000;
 const WARM_UP_SECONDS = 2;
 const [folder, pairs = '7', seconds = '3', only] = process.argv.slice(2);
-if (folder === undefined) throw new Error('Name the folder of a checkout: npm run bench:beside -- ../before');
+if (folder === undefined)
+  throw new Error('Specify the folder of another checkout, for example: npm run bench:beside -- ../before');
 
-/** Each build makes its own store, whose schema is its own, too. */
+/** Each build creates its own database, because their schemas may differ. */
 async function opened(build) {
   const store = await build.makeStore(ANIMALS);
   const starts = [];
@@ -91,13 +93,13 @@ for (const [name, plan] of Object.entries(SCENARIOS)) {
   ratios.push(perSecond);
   const micros = (build) => Math.round(median(runs[build].map((run) => run.micros)));
   console.log(
-    `${name}: ${perSecond.toFixed(2)} × (processor time ${geometricMean(of((run) => run.micros)).toFixed(2)} ×, ` +
-      `${micros('here')} beside ${micros('beside')} µs; p99 ${geometricMean(of((run) => run.p99)).toFixed(2)} ×)`,
+    `${name}: ${perSecond.toFixed(2)} × (CPU time ${geometricMean(of((run) => run.micros)).toFixed(2)} ×, ` +
+      `${micros('here')} vs. ${micros('beside')} µs; p99 ${geometricMean(of((run) => run.p99)).toFixed(2)} ×)`,
   );
 }
 console.log(`geometric mean: ${geometricMean(ratios).toFixed(2)} ×`);
 console.log(
-  `start: ${ratioOf('starts').toFixed(2)} ×, memory at rest ${ratioOf('atRest').toFixed(2)} ×, after a load ${ratioOf('afterLoad').toFixed(2)} ×`,
+  `startup time: ${ratioOf('starts').toFixed(2)} ×, memory when idle ${ratioOf('atRest').toFixed(2)} ×, after load ${ratioOf('afterLoad').toFixed(2)} ×`,
 );
 for (const { store } of Object.values(builds)) store.remove();
 
@@ -105,7 +107,7 @@ async function measured(name, build, plan, service, pair) {
   const before = processorMicros(service.pid);
   const run = await loadAtRandom(service.url, await plan(service), Number(seconds), pair);
   const wrong = name === '401' || name === '429' ? run.requests - run.failed : run.failed;
-  if (wrong > 0) throw new Error(`${build}, ${name}: ${wrong} requests were not answered as they must be`);
+  if (wrong > 0) throw new Error(`${build}, ${name}: ${wrong} requests received an unexpected response`);
   return { ...run, micros: (processorMicros(service.pid) - before) / run.requests };
 }
 

@@ -1,9 +1,9 @@
-// Writes the table of one instance on one core into docs/scale.md: `npm run bench` does, and `node bench/capacity-table.mjs` again from
-// bench/results.json.
+// Writes the table for one instance on one core to docs/scale.md. `npm run bench` calls it; `node bench/capacity-table.mjs` rewrites the table
+// from bench/results.json.
 import { readFileSync } from 'node:fs';
 import { aligned, replaceTable } from './doc-table.mjs';
 
-/** Replaces the table, and the sentence about how it was measured. */
+/** Replaces the table and the sentence that describes the measurement. */
 export function writeCapacity({ node, loader, rounds, seconds, rows, memory }) {
   const head = [
     'Request',

@@ -1,4 +1,4 @@
-// Loaded before a program (node --require): reports on descriptor 3 how much processor time it took, in microseconds.
+// Preloaded into a program (node --require). At exit, it writes the program's CPU time in microseconds to file descriptor 3.
 const { writeSync } = require('node:fs');
 
 process.on('exit', () => {

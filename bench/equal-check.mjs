@@ -1,10 +1,10 @@
-// Whether the service and peers/fastify-equal.mjs do the same work: their responses to the same requests are compared before anything
-// is measured, and what they leave behind: rows, log lines, metrics.
+// Checks, before the benchmark, that the service and peers/fastify-equal.mjs do the same work: compares their responses to the same requests,
+// and checks the rows, log lines and metrics that result.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
-/** Headers that differ from answer to answer; that they are there is compared. */
+/** Headers whose values differ between responses. Only their presence is compared. */
 const VARYING = new Set([
   'date',
   'etag',
@@ -20,37 +20,40 @@ const json = (body) => ({
   body: typeof body === 'string' ? body : JSON.stringify(body),
 });
 
-/** Requests by name; each is sent to both, in this order. */
+/** Requests by name. Each is sent to both servers, in this order. */
 const CASES = {
   'a list': ['/v1/pets?limit=20'],
   'a list of one status': ['/v1/pets?limit=3&status=sold'],
   'a list of 100': ['/v1/pets?limit=100'],
-  'a list of no such limit': ['/v1/pets?limit=0'],
-  'a list of no number and no such status': ['/v1/pets?limit=x&status=gone'],
+  'a list with an invalid limit': ['/v1/pets?limit=0'],
+  'a list with a non-numeric limit and an unknown status': ['/v1/pets?limit=x&status=gone'],
   'one animal': ['/v1/pets/4711'],
-  'no such animal': ['/v1/pets/99999999'],
-  'an id that is none': ['/v1/pets/abc'],
+  'an unknown animal': ['/v1/pets/99999999'],
+  'a malformed id': ['/v1/pets/abc'],
   'an id beyond 64 bits': ['/v1/pets/9223372036854775808'],
   'a new animal': ['/v1/pets', json({ name: 'Rex', categoryId: 1 })],
   'a new animal with all fields': ['/v1/pets', json({ name: 'Ünsal 🐾', categoryId: 7, status: 'sold' })],
   'the largest category': ['/v1/pets', json('{"name":"Rex","categoryId":9223372036854775807}')],
-  'a category that no double has': ['/v1/pets', json('{"name":"Rex","categoryId":9007199254740993}')],
-  'that animal': ['/v1/pets/100004'],
+  'a category that a double cannot represent': [
+    '/v1/pets',
+    json('{"name":"Rex","categoryId":9007199254740993}'),
+  ],
+  'the animal with that category': ['/v1/pets/100004'],
   'a category beyond 64 bits': ['/v1/pets', json('{"name":"Rex","categoryId":9223372036854775808}')],
   'a category that is text': ['/v1/pets', json({ name: 'Rex', categoryId: '1' })],
-  'a body of faults': ['/v1/pets', json({ name: ' ', categoryId: 1.5, status: 'gone', extra: 1 })],
+  'a body with several errors': ['/v1/pets', json({ name: ' ', categoryId: 1.5, status: 'gone', extra: 1 })],
   'an empty object': ['/v1/pets', json({})],
   'a name that is too long': ['/v1/pets', json({ name: 'x'.repeat(256), categoryId: 1 })],
   'half a body': ['/v1/pets', json('{"name":')],
-  'a body that is no JSON': [
+  'a body that is not JSON': [
     '/v1/pets',
     { method: 'POST', headers: { 'content-type': 'text/xml' }, body: 'x' },
   ],
   'no key': ['/v1/pets', { key: undefined }],
-  'a key that is none': ['/v1/pets', { key: 'pst_live_none' }],
+  'a malformed key': ['/v1/pets', { key: 'pst_live_none' }],
 };
 
-/** Compares two servers, each `{ url, logFile, databaseFile, metricsUrl }`. Throws at the first difference. */
+/** Compares two servers, each `{ url, logFile, databaseFile, metricsUrl }`. Throws at the first difference. Returns the number of cases. */
 export async function checkEqual(servers, { key, smallKey }) {
   const request = (server, path, { key: own = key, ...init } = {}) =>
     fetchResponse(server.url + path, own, init);
@@ -81,14 +84,14 @@ async function fetchResponse(url, key, { headers = {}, ...init }) {
   };
 }
 
-/** What must be equal of a response: a success byte for byte, a refusal by status, code and the errors of its fields. */
+/** The parts of a response that must be equal: all bytes of a success, but only the status, the code and the field errors of an error. */
 function comparable({ status, headers, text }) {
   const names = Object.keys(headers).filter((name) => name !== 'accept-encoding');
   const isList = text.startsWith('[');
   const shown = names
-    // Cursors, which the links of a list have, are each server's own.
+    // The links of a list contain cursors, whose format differs between the servers.
     .filter((name) => !VARYING.has(name) && !(isList && name === 'link'))
-    // Sentences of the refusals, and whether a connection is kept after one, may differ.
+    // Error messages may differ, and so may connection handling after an error.
     .filter((name) => status < 400 || !['content-length', 'connection', 'keep-alive'].includes(name));
   return {
     status,
@@ -103,7 +106,7 @@ function errorsOf({ code, status, details = [] }) {
   return { code, status, errors: errors.toSorted() };
 }
 
-/** Pages lead through all animals of a status once, in order. */
+/** Checks that pages list the animals with a status in order, without duplicates. */
 async function checkPages(request, { url }) {
   const ids = [];
   for (let path = '/v1/pets?limit=100&status=sold', page = 0; path !== undefined && page < 5; page += 1) {
@@ -125,7 +128,7 @@ async function checkRevalidation(request) {
   assert.deepEqual({ status, text }, { status: 304, text: '' });
 }
 
-/** Three requests a minute are allowed: each counts, the fourth is refused. */
+/** With a limit of three requests per minute, each request counts, and the fourth is refused. */
 async function checkQuota(request) {
   await untilMinuteIsYoung();
   const responses = [];
@@ -157,7 +160,7 @@ async function untilMinuteIsYoung() {
   if (left < 5_000) await new Promise((resolve) => setTimeout(resolve, left + 50));
 }
 
-/** The rows of the animals that were added, as they are in the file. */
+/** Checks the rows of the added animals in the database file. */
 function checkRows({ databaseFile }) {
   const database = new Database(databaseFile, { readonly: true });
   const sql =
@@ -172,7 +175,7 @@ function checkRows({ databaseFile }) {
   ]);
 }
 
-/** Each request has its line in the log, and counts in the histogram. */
+/** Checks that each request has a log line and is counted in the histogram. */
 async function checkTraces({ url, logFile, metricsUrl }, least) {
   await new Promise((resolve) => setTimeout(resolve, 500));
   const lines = readFileSync(logFile, 'utf8')

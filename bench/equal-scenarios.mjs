@@ -1,13 +1,13 @@
-// What `npm run bench -- --only equal` asks of each server, and what the service's ratios should be.
+// The scenarios of `npm run bench -- --only equal`, and the goals for the service's ratios.
 import { NUMBER } from './random-load.mjs';
 
 export const SERVICE = 'service';
 export const FASTIFY = 'fastify-equal';
 export const EXPRESS = 'express';
-/** Pages of 20 that the list is read again from: all of 100,000 animals. */
+/** Number of pages of 20 animals: all 100,000 animals. */
 const PAGES = 5_000;
 
-/** The scenarios: the load of each server, or what makes it, and the goals of the service's requests per second to the others'. */
+/** The scenarios: the load for each server, or a function that returns it, and the goals for the ratio of the service's throughput to the others'. */
 export function scenarios(servers, { key, spentKey }, animals) {
   const headers = { authorization: `Bearer ${key}` };
   const lists = ['', '&status=available', '&status=pending', '&status=sold'].map(
@@ -26,7 +26,7 @@ export function scenarios(servers, { key, spentKey }, animals) {
     },
     {
       name: 'list, uncached',
-      // Each has cursors of its own for the same pages; no address is asked for twice, so that no cache has it.
+      // The servers have different cursors for the same pages. Each URL is requested only once, so that no response comes from a cache.
       plans: async () => ({
         [SERVICE]: { reads: unseen(await pagesOf(servers[SERVICE], headers)), headers },
         [FASTIFY]: { reads: unseen(await pagesOf(servers[FASTIFY], headers)), headers },
@@ -58,7 +58,7 @@ export function scenarios(servers, { key, spentKey }, animals) {
   ];
 }
 
-/** The addresses of all pages, as a client that follows rel="next" meets them; the first has a cursor of none. */
+/** The paths of all pages, found by following rel="next" from the first page, which has no cursor. */
 async function pagesOf({ url }, headers) {
   const pages = [];
   let path = '/v1/pets?limit=20';

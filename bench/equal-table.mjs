@@ -1,10 +1,10 @@
-// Writes the table of `npm run bench -- --only equal` into docs/performance.md, between two comments.
+// Writes the results of `npm run bench -- --only equal` to a table in docs/performance.md.
 import { aligned, replaceTable } from './doc-table.mjs';
 
-/** The 99th percentile may be this many times the peer's. */
+/** The maximum ratio of the service's 99th percentile to the peer's. */
 export const P99_GOAL = 1.5;
 
-/** Replaces the table, and the sentence about how it was measured. */
+/** Replaces the table and the sentence that describes the measurement. */
 export function writeTable(result) {
   replaceTable('performance.md', 'equal work', `${setup(result)}\n\n${table(result.rows)}`);
 }
@@ -24,7 +24,7 @@ function table(rows) {
     'Fastify, equal work',
     'Express, bare',
     '× Fastify (goal)',
-    'by processor time (0.85)',
+    'by CPU time (0.85)',
     `p99 × Fastify (at most ${P99_GOAL})`,
     '× Express (goal)',
   ];

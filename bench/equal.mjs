@@ -1,5 +1,5 @@
-// The service alongside a Fastify that does equal work, and bare Express: `npm run bench -- --only equal`, or `--only equal:POST` for the
-// scenarios with POST in their names. docs/performance.md explains it; a whole run writes its table.
+// Compares the service with an equivalent Fastify service and with bare Express: `npm run bench -- --only equal`, or `--only equal:POST` for
+// the scenarios with POST in their names. docs/performance.md explains the results. A complete run updates the table there.
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { loadavg } from 'node:os';
@@ -19,9 +19,9 @@ const WARM_UP_REQUESTS = 10_000;
 const MOST_WARM_UP_SECONDS = 10;
 const CONNECTIONS = 32;
 
-/** Checks that the service and its peer do the same, measures all scenarios, and writes bench/equal-results.json. */
+/** Checks that the service and its peer do the same work, measures all scenarios, and writes bench/equal-results.json. */
 export async function measureEqual({ animals, seconds, rounds, only }) {
-  if (LOADER === 'autocannon') throw new Error('These loads are made by wrk: apt-get install wrk');
+  if (LOADER === 'autocannon') throw new Error('This benchmark requires wrk: apt-get install wrk');
   const loadBefore = loadavg()[0];
   const store = await makeStore(animals);
   const servers = {};
@@ -35,7 +35,7 @@ export async function measureEqual({ animals, seconds, rounds, only }) {
     await startServers(servers, store);
     const compared = await checkEqual([servers[SERVICE], servers[FASTIFY]], keys);
     console.log(
-      `${compared} kinds of requests are answered equally, and leave the same rows, log lines and counts.`,
+      `Both services send equal responses to ${compared} kinds of requests, with the same rows, log lines and counts.`,
     );
     for (const scenario of scenarios(servers, keys, animals)) {
       if (!scenario.name.includes(only)) continue;
@@ -53,7 +53,7 @@ export async function measureEqual({ animals, seconds, rounds, only }) {
   writeTable(result);
 }
 
-/** Each has its own database with the same rows, and writes its log to a file. */
+/** Starts the servers. Each has a separate database with the same rows, and writes its log to a file. */
 async function startServers(servers, store) {
   const file = (name) => join(store.folder, name);
   copyFileSync(store.file, file('peer.sqlite'));
@@ -86,7 +86,7 @@ function freePort() {
   });
 }
 
-/** Loads the servers of a scenario in turn; returns the median of each figure, and the service's ratios to the others. */
+/** Loads the servers of a scenario in turn. Returns the median of each figure, and the service's ratios to the others. */
 async function measure(
   servers,
   { name, plans: plansOrFactory, isRefused = false, goals },
@@ -97,7 +97,7 @@ async function measure(
   const runs = Object.fromEntries(names.map((server) => [server, []]));
   for (const server of names) await warmUp(servers[server].url, plans[server]);
   for (let round = 0; round < rounds; round += 1) {
-    // Whoever goes first in a round has the warmer machine.
+    // The order alternates, because the first server in a round may have an advantage.
     for (const server of inTurn(names, round)) {
       const expected = isRefused && server !== EXPRESS ? 'refused' : 'answered';
       runs[server].push(await runOf(servers[server], plans[server], seconds, round, expected));
@@ -112,18 +112,18 @@ async function measure(
   return { name, measured, ratios };
 }
 
-/** Node compiles what has run often. */
+/** Sends requests until Node.js has compiled the hot code. */
 async function warmUp(url, plan) {
   for (let sent = 0, at = 0; sent < WARM_UP_REQUESTS && at < MOST_WARM_UP_SECONDS; at += 1)
     sent += (await loadAtRandom(url, plan, 1, 1_000 + at)).requests;
 }
 
-/** One run, which counts only if every request was answered as it must be, and every animal is in the file. */
+/** Measures one run. Throws if a request received an unexpected response or the file does not contain every added animal. */
 async function runOf({ url, pid, databaseFile, metricsUrl }, plan, seconds, round, expected) {
   const before = await stateOf(databaseFile, metricsUrl, pid);
   const run = await loadAtRandom(url, plan, seconds, round + 1);
   const cpuMicros = (processorMicros(pid) - before.micros) / run.requests;
-  // Requests that were under way at the end are still answered.
+  // Requests that were in flight at the end still receive a response.
   await new Promise((resolve) => setTimeout(resolve, 300));
   const after = await stateOf(databaseFile, metricsUrl, pid);
   const wrong = expected === 'refused' ? run.requests - run.failed : run.failed;
@@ -132,12 +132,12 @@ async function runOf({ url, pid, databaseFile, metricsUrl }, plan, seconds, roun
   const posts = run.requests * (plan.share ?? 0);
   const tolerance = CONNECTIONS + (plan.share === 1 ? 0 : 6 * Math.sqrt(posts));
   if (databaseFile && Math.abs(added - posts) > tolerance)
-    throw new Error(`${url}: ${added} animals are in the file after ${posts} POSTs`);
+    throw new Error(`${url}: the file contains ${added} new animals after ${posts} POSTs`);
   const [hits, misses] = [after.hits - before.hits, after.misses - before.misses];
   return { ...run, cpuMicros, ...(hits + misses > 0 ? { cached: hits / (hits + misses) } : {}) };
 }
 
-/** Where a server stands: processor time, the last animal's id, and how often its cache had a response. */
+/** The state of a server: CPU time, the id of the last animal, and the hits and misses of the response cache. */
 async function stateOf(databaseFile, metricsUrl, pid) {
   const metrics = metricsUrl ? await (await fetch(metricsUrl)).text() : '';
   const lookups = (outcome) =>
@@ -165,13 +165,13 @@ function medians(runs) {
 function line({ name, measured, ratios }) {
   const shown = Object.entries(measured).map(
     ([server, { perSecond, p50, p99, cpuMicros, loader, cached }]) =>
-      `  ${server} ${Math.round(perSecond)}/s (p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms, processor ` +
-      `${Math.round(cpuMicros)} µs a request, wrk ${Math.round(loader * 100)} % of one)` +
-      (cached === undefined ? '' : `, ${(cached * 100).toFixed(1)} % from its cache`),
+      `  ${server} ${Math.round(perSecond)}/s (p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms, CPU ` +
+      `${Math.round(cpuMicros)} µs per request, wrk ${Math.round(loader * 100)} % of one core)` +
+      (cached === undefined ? '' : `, ${(cached * 100).toFixed(1)} % from the cache`),
   );
   const ratioLines = ratios.map(
     ({ of, ratio, cpu, p99, goal }) =>
-      `  → ${ratio.toFixed(2)} × ${of}${goal ? ` (goal ${goal})` : ''}, ${cpu.toFixed(2)} × by processor time, ` +
+      `  → ${ratio.toFixed(2)} × ${of}${goal ? ` (goal ${goal})` : ''}, ${cpu.toFixed(2)} × by CPU time, ` +
       `p99 ${p99.toFixed(2)} ×${of === FASTIFY ? ` (goal at most ${P99_GOAL})` : ''}`,
   );
   return [name, ...shown, ...ratioLines].join('\n');

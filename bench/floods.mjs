@@ -1,13 +1,13 @@
-// The floods of `npm run bench:hostile`, each in its own process: node bench/floods.mjs <flood> <url> <key>
+// The floods of `npm run bench:hostile`, each in a separate process: node bench/floods.mjs <flood> <url> <key>
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How long floods without their own end last, in milliseconds. */
+/** Duration of floods that do not end by themselves, in milliseconds. */
 const LASTS_MS = 4_000;
 const END = '\r\n\r\n';
 
-/** Name to what is done with an address (host and port) and a valid key. */
+/** The floods by name: functions of the service's URL and a valid key. */
 export const FLOODS = {
   'nobody attacks': () => pause(LASTS_MS),
   '20 × 1,200 requests for the script of the docs, never read': (at) =>
@@ -77,7 +77,7 @@ async function open({ hostname, port }) {
   return socket;
 }
 
-/** Sends the same bytes the given number of times on each connection, 100 connections in a tenth of a second, and reads nothing. */
+/** Sends the same bytes the given number of times on each connection, and reads nothing. Opens 100 connections every 0.1 s. */
 async function unread(at, bytes, times, connections = 20) {
   const sockets = [];
   while (sockets.length < connections) {
@@ -100,7 +100,7 @@ async function unknownKeys(at) {
   await sendAll(at, 10, requests);
 }
 
-/** Sends all requests at once on the given number of connections, and reads until everything gets a response. */
+/** Pipelines all requests on each of the given number of connections, and reads until the server closes them. */
 async function sendAll(at, connections, requests) {
   const text = `${requests.join(END)}${END}GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close${END}`;
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(at)));
@@ -112,7 +112,7 @@ async function sendAll(at, connections, requests) {
   );
 }
 
-/** Sends a head and then the same piece again and again, on a new connection whenever one is closed. */
+/** Sends a head and then the same chunk repeatedly. Opens a new connection whenever the server closes one. */
 async function endless(at, head, piece) {
   const until = performance.now() + LASTS_MS;
   await Promise.all(
@@ -128,7 +128,7 @@ async function endless(at, head, piece) {
   );
 }
 
-/** Until more can be written, or never again. */
+/** Resolves when the socket can accept more data or is closed. */
 function drained(socket) {
   return new Promise((resolve) => {
     const end = () => {

@@ -1,6 +1,6 @@
-// What an innocent client notices while others attack: `npm run bench:hostile`. For every flood: descriptors and memory of the
-// service before and after, and how long the requests of an innocent client took before, during and after it. Every flood is
-// bounded in count and time, and stays on this machine. docs/security.md has the summary.
+// Measures the effect of attacks on an innocent client: `npm run bench:hostile`. For each flood, it records the descriptors and memory of the
+// service, and the latency of an innocent client's requests, before, during and after the flood. Floods are bounded in count and duration, and
+// stay on this machine. docs/security.md summarizes the results.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,9 +11,9 @@ import { FLOODS } from './floods.mjs';
 import { makeStore, startService } from './running-service.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-/** Requests of the innocent client when nobody attacks, and at least when somebody does. */
+/** Number of the innocent client's requests before and after a flood, and the minimum number during it. */
 const REQUESTS = 500;
-/** How long after a flood it is looked at what is left, in milliseconds. */
+/** Pause between the end of a flood and the last measurement, in milliseconds. */
 const AFTERWARDS_MS = 3_000;
 
 const store = await makeStore(1_000);
@@ -42,7 +42,7 @@ writeFileSync(
   `${JSON.stringify({ node: process.version, rows }, null, 2)}\n`,
 );
 
-/** Sends one request after the other, REQUESTS at least, until it is stopped; returns how long they took, in ms. */
+/** Sends at least REQUESTS requests one after another, until `isOver` returns true. Returns their latency, in milliseconds. */
 async function asInnocent(isOver) {
   const times = [];
   let refused = 0;
@@ -61,7 +61,7 @@ async function asInnocent(isOver) {
   return { requests: times.length, p50: at(0.5), p99: at(0.99), slowest: at(1), refused };
 }
 
-/** What the service holds. */
+/** The descriptors and memory that the service uses. */
 function held() {
   const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'));
   return {

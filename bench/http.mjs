@@ -1,5 +1,5 @@
-// The service with everything on and bare Express, over HTTP, in one run: `npm run bench`. Every scenario is measured on
-// every server in turn, in several rounds; quote the ratios, machines are noisy. docs/performance.md explains it.
+// Compares the service, with all its features, with bare Express over HTTP: `npm run bench`. Each scenario runs on the servers in turn, in
+// several rounds. Compare ratios rather than absolute figures. docs/performance.md explains the results.
 import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -29,7 +29,7 @@ if (!existsSync(join(HERE, 'node_modules/autocannon')))
   execFileSync('npm', ['ci'], { cwd: HERE, stdio: 'inherit' });
 const { LOADER } = await import('./load.mjs');
 
-/** Every server but the service; each is started when the first scenario needs it. */
+/** Functions that start the other servers, each when the first scenario needs it. */
 const STARTS = {
   express: () => peer(join(HERE, 'peers/express.mjs')),
   'service with Redis': () => startService(storeWithRedis, { REDIS_URL }),
@@ -47,7 +47,7 @@ if (/^equal(:|$)/.test(options.only)) {
   process.exit();
 }
 const store = await makeStore(ANIMALS);
-// An SQLite file has one server.
+// Two services cannot share an SQLite file.
 const storeWithRedis = await makeStore(ANIMALS);
 const isWhole = options.only === '';
 const servers = { service: await startService(store) };
@@ -86,8 +86,8 @@ if (isWhole) {
 if (memory) {
   const { few, many, quiet } = memory;
   console.log(
-    `Resident after ${few.requests} requests of ${memory.clients} clients: ${few.mib} MiB; after ${many.requests}: ${many.mib} MiB, ` +
-      `and ${quiet.mib} MiB when a minute was quiet (goal at most 130)`,
+    `Resident memory after ${few.requests} requests from ${memory.clients} clients: ${few.mib} MiB; after ${many.requests}: ${many.mib} MiB, ` +
+      `and ${quiet.mib} MiB after an idle minute (goal at most 130)`,
   );
 }
 for (const [large, small] of [
@@ -99,12 +99,12 @@ for (const [large, small] of [
     console.log(`${large} costs ${(other.perSecond / one.perSecond).toFixed(2)} × ${small} (goal 2)`);
 }
 
-/** Starts what a scenario measures. */
+/** Starts the servers that a scenario measures. */
 async function startServersOf({ requests }) {
   for (const name of Object.keys(requests)) servers[name] ??= await STARTS[name]();
 }
 
-/** The addresses of the given number of pages, as a client that follows rel="next" meets them. */
+/** The paths of the given number of pages, found by following rel="next". */
 async function walk(url, count) {
   const met = [];
   let target = '/v1/pets?limit=20';
@@ -117,7 +117,7 @@ async function walk(url, count) {
   return met;
 }
 
-/** A key whose day is used up. */
+/** A key whose daily quota is used up. */
 async function spentKey() {
   const key = await store.issueKey(1, 1);
   const headers = { authorization: `Bearer ${key}` };
@@ -141,7 +141,7 @@ function scenarios() {
   const code = (expected) => (body) => JSON.parse(body).code === expected;
   const everywhere = (requests) => ({ express: requests, service: requests });
   const constant = (path) => get([path]);
-  // No address is asked for twice, so that no cache has it.
+  // Each URL is requested only once, so that no response comes from a cache.
   const unseen = (limit) => get([`/v1/pets?limit=${limit}&asked=${NUMBER}`]);
   return [
     {

@@ -1,5 +1,5 @@
-// The quota engine alongside its peers, in one run: `npm run bench:limiter`. Everything is measured in child processes
-// of its own, in turn and several times; quote the ratios, machines are noisy.
+// Compares the quota engine with other rate limiters: `npm run bench:limiter`. Each measurement runs in a separate process, and the limiters
+// take turns. Compare ratios rather than absolute figures.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -11,12 +11,12 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const REDIS_URL = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 const ROUNDS = 3;
-/** Time that one measurement of nanoseconds takes at least, in milliseconds. */
+/** Minimum duration of a speed measurement, in milliseconds. */
 const MEASURED_MS = 1_000;
-/** Decisions under way at once over Redis, as those of as many requests are. */
+/** Number of concurrent decisions over Redis, as if that many requests were in flight. */
 const IN_FLIGHT = 64;
 
-/** Limiters in this process: each decides a request of a client. Ours decides both windows and the ban. */
+/** An in-memory limiter: a function that decides a request of a client. Ours checks both windows and the ban. */
 async function inProcess(name) {
   if (name === 'ours') {
     const { MemoryQuotaStore } = await import('../dist/src/throttling/memory/memory-quota-store.js');
@@ -37,11 +37,11 @@ async function inProcess(name) {
 
 const PEERS = ['ours', 'rate-limiter-flexible', '@nestjs/throttler'];
 
-/** Nanoseconds per decision with the given number of clients, each seen before. */
+/** Nanoseconds per decision with the given number of clients, all of which are known. */
 async function speed(name, count) {
   const clients = clientsOf(Number(count));
   const decide = await inProcess(name);
-  // Peers return promises, which are awaited as a guard would; ours returns a value.
+  // The other limiters return promises, which a guard would await. Ours returns a value.
   const settle = name !== 'ours';
   for (const client of clients) {
     const decision = decide(client);
@@ -50,7 +50,7 @@ async function speed(name, count) {
   let decisions = 0;
   let elapsed = 0;
   do {
-    // Names as a request brings them: made just now, of clients in no order. Making them is not measured.
+    // As with real requests, the names are new strings, and the clients are in random order. Creating the names is not measured.
     const batch = Array.from({ length: 1_000 }, () =>
       copyOf(clients[Math.floor(Math.random() * clients.length)]),
     );
@@ -66,7 +66,7 @@ async function speed(name, count) {
   return { ns: elapsed / decisions };
 }
 
-/** Bytes per client, keys included, after each was seen once. */
+/** Bytes per client, including keys, after one request from each. */
 async function memory(name, count) {
   const decide = await inProcess(name);
   await decide('warm up');
@@ -76,7 +76,7 @@ async function memory(name, count) {
     if (name !== 'ours') await decision;
   }
   const bytes = (used() - before) / Number(count);
-  // Used once more, so that what it keeps was not collected as garbage.
+  // Keeps the limiter reachable, so that it is not garbage-collected before the measurement.
   await decide('the last');
   process.nextTick(() => process.exit(0));
   return { bytes };
@@ -139,7 +139,7 @@ async function overRedis(name, connection, prefix) {
 
 const REDIS_PEERS = ['ours', 'rate-limiter-flexible', '@nest-lab/throttler-storage-redis'];
 
-/** 10 million decisions over 1 million clients; memory before, at the end, and after the windows have passed. */
+/** 10 million decisions for 1 million clients. Returns the memory before, at the peak, and after the windows have ended. */
 async function soak() {
   const { MemoryQuotaStore } = await import('../dist/src/throttling/memory/memory-quota-store.js');
   const { SystemClock } = await import('../dist/src/core/time/clock.js');
@@ -150,7 +150,7 @@ async function soak() {
   let peak = 0;
   for (let round = 0; round < 10; round += 1) {
     for (let client = 0; client < 1_000_000; client += 1) {
-      // Seven seconds a round: the minute turns under way.
+      // Each round takes seven seconds, so that a new minute begins during the run.
       void store.take(
         requestOf(`client:00000000-0000-4000-8000-${String(client).padStart(12, '0')}`, 60, 1_000),
         noon + round * 7_000,
@@ -163,7 +163,7 @@ async function soak() {
   return { before, peak, after };
 }
 
-/** A request of a client as the service asks its store. */
+/** A request of a client, in the form in which the service passes it to its quota store. */
 function requestOf(client, perMinute, perDay) {
   return {
     subject: client,
@@ -184,7 +184,7 @@ function copyOf(text) {
   return Buffer.from(text).toString();
 }
 
-/** Bytes in use on the heap and alongside it, after collecting what is not. */
+/** Bytes in use on and outside the heap, after garbage collection. */
 function used() {
   globalThis.gc();
   globalThis.gc();
@@ -203,7 +203,7 @@ function measure(...argv) {
   return JSON.parse(output.trim().split('\n').at(-1));
 }
 
-/** The median of each peer over rounds in which all take turns. */
+/** The median of a figure for each limiter, over several rounds. */
 function inTurn(peers, rounds, figure) {
   const results = new Map(peers.map((peer) => [peer, []]));
   for (let round = 0; round < rounds; round += 1)
@@ -229,9 +229,9 @@ function row(title, medians, unit, betterIsLess) {
 async function main() {
   buildIfStale();
   const rows = [];
-  console.log('Ours decides minute, day and ban of a request at once; each peer decides one window.\n');
+  console.log('Our limiter checks the minute, the day and the ban; the others check one window.\n');
   for (const count of [1, 10_000, 1_000_000]) {
-    // Throttler's own storage walks a list of all hits of a key at every hit.
+    // On each hit, the storage of @nestjs/throttler iterates over all hits of the key.
     const medians = inTurn(PEERS, ROUNDS, (peer) => measure('speed', peer, count).ns);
     rows.push(row(`in process, ${count.toLocaleString('en')} clients`, medians, 'ns', true));
   }
@@ -241,12 +241,12 @@ async function main() {
     const perSecond = inTurn(REDIS_PEERS, ROUNDS, (peer) => measure('redis', peer).perSecond);
     rows.push(row('over Redis, one connection', perSecond, '/s', false));
   } catch (error) {
-    console.log(`over Redis: skipped, ${REDIS_URL} does not answer (${error.message.split('\n')[0]})`);
+    console.log(`over Redis: skipped, no response from ${REDIS_URL} (${error.message.split('\n')[0]})`);
   }
   const { before, peak, after } = measure('soak');
   const mib = (value) => `${(value / 2 ** 20).toFixed(1)} MiB`;
   console.log(
-    `\n10 million decisions over 1 million clients: ${mib(before)} before, ${mib(peak)} at most, ${mib(after)} after the windows`,
+    `\n10 million decisions for 1 million clients: ${mib(before)} before, ${mib(peak)} at the peak, ${mib(after)} after the windows have ended`,
   );
   rows.push({ title: 'soak', unit: 'bytes', before, peak, after });
   writeFileSync(

@@ -1,5 +1,5 @@
-// Loads a server with requests, over and over in their order: by wrk where it is installed, else by autocannon, which costs
-// so much more itself that it holds fast servers back.
+// Sends requests to a server repeatedly, in order. Uses wrk if it is installed, and otherwise autocannon, which uses so much CPU time that it
+// slows down fast servers.
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,10 +10,10 @@ import { ADD, NUMBER, firstNumber } from './random-load.mjs';
 const CONNECTIONS = 32;
 const MS = { us: 0.001, ms: 1, s: 1_000 };
 
-/** The tool that loads: its name and version. */
+/** The name and version of the load generator. */
 export const LOADER = versionOfWrk() ?? 'autocannon';
 
-/** Requests per second, the 99th percentile of latency in ms, and how many were not answered as `succeeds` says. */
+/** Returns requests per second, the 99th percentile of the latency in ms, and the number of responses other than 2xx and 3xx. */
 export async function load(url, requests, seconds) {
   return LOADER === 'autocannon' ? byAutocannon(url, requests, seconds) : byWrk(url, requests, seconds);
 }
@@ -52,14 +52,14 @@ async function byWrk(url, requests, seconds) {
   }
 }
 
-/** A script for wrk that sends the requests in turn, with a number that no request had before in place of NUMBER. */
+/** A script for wrk that sends the requests in turn, and replaces NUMBER with a number that has not been used before. */
 function lua(requests) {
   const text = (value) => (value === undefined ? 'nil' : JSON.stringify(value));
   const calls = requests.map(({ method, path, headers, body }) => {
     const pairs = Object.entries(headers).map(([name, value]) => `[${text(name)}]=${text(value)}`);
     return `add(wrk.format(${text(method)}, ${text(path)}, {${pairs.join(', ')}}, ${text(body)}))`;
   });
-  // Lua takes no function with more than 65,536 constants.
+  // A Lua function can have at most 65,536 constants.
   const parts = [];
   for (let at = 0; at < calls.length; at += 1_000)
     parts.push(`(function()\n${calls.slice(at, at + 1_000).join('\n')}\nend)()`);

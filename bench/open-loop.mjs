@@ -1,19 +1,19 @@
-// Offers requests at its own rate, however slowly they get a response, as many independent clients do, each with one
-// connection: a request is due at a moment, is sent by a client that waits for no response, and its latency counts from then. Runs in
-// its own process: fork('open-loop.mjs'), send the run, receive the result. Without a rate each connection sends its next
-// request when the one before gets a response, for the given number of seconds or requests. One that `stays` keeps its connections open.
+// Generates load at a fixed rate, however slow the responses are, as many independent clients with one connection each would (open loop). A
+// request is due at a fixed time, is sent on an idle connection, and its latency counts from the time at which it was due. Runs in a separate
+// process: fork('open-loop.mjs'), send the run, receive the result. Without a rate, each connection sends its next request when it has received
+// a response (closed loop), for the given number of seconds or requests. With `stays`, the process keeps its connections open afterwards.
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { NUMBER, firstNumber } from './random-load.mjs';
 
-/** Clients give up after this time, in milliseconds: what gets a response later helps nobody. */
+/** Responses that take longer than this, in milliseconds, count as late, because a client would have given up. */
 export const DEADLINE_MS = 1_000;
 
 process.once('message', (run) => {
   void offered(run).then((result) => process.send(result, () => run.stays || process.exit()));
 });
 
-/** `requests` are texts to send in turn, with a number that no request had before in place of NUMBER; `rate` is in requests per second. */
+/** Sends the texts of `requests` in turn, with NUMBER replaced by a number that has not been used before. `rate` is in requests per second. */
 async function offered({ url, requests, connections, rate, seconds = Infinity, requestsToSend = Infinity }) {
   const { hostname, port } = new URL(url);
   const idle = await Promise.all(Array.from({ length: connections }, () => opened(port, hostname)));

@@ -1,6 +1,6 @@
-// Twice the load that the service can carry: `npm run bench -- --only overload`. In one run: the most that gets a response to 64
-// connections, then twice that rate from 2,000, with and without the bounds. Where none of them is refused, what is lost is what so
-// many busy connections cost by themselves: then the 2,000 are also measured at their own pace, together with Node's own server.
+// Offers twice the load that the service can handle: `npm run bench -- --only overload`. Each run measures the peak throughput with 64
+// connections, and then offers twice that rate over 2,000 connections, with and without overload limits. If no request is refused, the loss is
+// due to the cost of 2,000 busy connections, so the run also measures those in a closed loop. Node's own HTTP server serves as the baseline.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
@@ -12,10 +12,13 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const PEAK_CONNECTIONS = 64;
 const CONNECTIONS = 2_000;
 const IDLE_CONNECTIONS = 5_000;
-/** Beyond this many requests Node has compiled what they run through, and the peak no longer rises. */
+/** After this many requests, Node.js has compiled the hot code, and the peak no longer rises. */
 const WARM_UP_REQUESTS = 10_000;
 
-/** Node's own server; the service as it is set by default, alongside clients that hold a connection and send nothing more, and without bounds. */
+/**
+ * Node's own HTTP server; the service with default settings, alone and with additional clients that keep idle connections open; and the service
+ * without overload limits.
+ */
 const SETTINGS = {
   'bare Node': { peer: 'bare-node.mjs', only: 'list, cached' },
   bounded: {},
@@ -23,7 +26,7 @@ const SETTINGS = {
   unbounded: { environment: { MAX_REQUESTS_IN_FLIGHT: '0', MAX_EVENT_LOOP_LAG_MS: '0' } },
 };
 
-/** Requests that differ in what they cost. */
+/** Kinds of requests, which differ in cost. */
 function kinds(key) {
   const head = (line) => `${line} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${key}\r\n`;
   const get = (target) => `${head(`GET ${target}`)}\r\n`;
@@ -32,7 +35,7 @@ function kinds(key) {
     'list, cached': ['available', 'pending', 'sold'].map((status) =>
       get(`/v1/pets?limit=20&status=${status}`),
     ),
-    // No address is asked for twice, so that no cache has it.
+    // Each URL is requested only once, so that no response comes from a cache.
     'list, uncached': [get(`/v1/pets?limit=20&asked=${NUMBER}`)],
     'list of 100, uncached': [get(`/v1/pets?limit=100&asked=${NUMBER}`)],
     'POST, durable': [
@@ -41,7 +44,7 @@ function kinds(key) {
   };
 }
 
-/** Measures all kinds on a store, in `rounds` rounds; returns one row for each kind, with the round of the median ratio. */
+/** Measures all kinds of requests in `rounds` rounds. Returns one row per kind, with the round that has the median ratio. */
 export async function overload(store, seconds, rounds) {
   const rows = [];
   for (const [name, requests] of Object.entries(kinds(store.key))) {
@@ -59,7 +62,7 @@ export async function overload(store, seconds, rounds) {
   return rows;
 }
 
-/** What is carried, and what is left of it at twice that rate, of a service started for it. */
+/** Starts a server, and measures its peak throughput and its throughput at twice that rate. */
 async function measuredOnce(store, requests, seconds, { environment, idle = 0, peer }) {
   const { url, stop } =
     peer === undefined
@@ -105,9 +108,9 @@ function lines({ name, ...kindsOf }) {
     return (
       `  ${kind}: peak ${n(peak.good)}/s (p99 ${n(peak.p99)} ms); offered ${n(twice.offered)}/s: ` +
       `in time ${n(twice.good)}/s, ${ratio.toFixed(2)} × the peak (p50 ${n(twice.p50)} ms, p99 ${n(twice.p99)} ms), ` +
-      `late ${n(twice.late)}/s, 503 ${n(twice.shed)}/s (p99 ${n(twice.shedP99)} ms), no client free ${n(twice.unsent)}/s, other ${n(twice.other)}/s` +
+      `late ${n(twice.late)}/s, 503 ${n(twice.shed)}/s (p99 ${n(twice.shedP99)} ms), no idle client ${n(twice.unsent)}/s, other ${n(twice.other)}/s` +
       (many
-        ? `; 2,000 at their own pace ${n(many.good)}/s, ${(twice.good / many.good).toFixed(2)} × that`
+        ? `; 2,000 connections in a closed loop ${n(many.good)}/s, ${(twice.good / many.good).toFixed(2)} × that`
         : '')
     );
   });

@@ -1,4 +1,4 @@
-// A PostgreSQL database of a benchmark's own, with a client that no quota stops: BENCH_POSTGRES names the server.
+// A separate PostgreSQL database for a benchmark, with a client whose quota is practically unlimited. BENCH_POSTGRES is the URL of the server.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const SERVER = process.env.BENCH_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 const LIMIT = '1000000000';
 
-/** Makes the database, its tables by the service's own migrations, and the given number of animals. */
+/** Creates the database, its tables (with the service's migrations), and the given number of animals. */
 export async function makePostgresStore(animals) {
   const name = `petstore_bench_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(SERVER);

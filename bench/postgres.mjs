@@ -1,5 +1,5 @@
-// The service on PostgreSQL, with and without Redis, alongside a Fastify on pg that does equal work and an Express that does less:
-// `npm run bench -- --only postgres`. docs/performance.md explains it.
+// Compares the service on PostgreSQL, with and without Redis, with an equivalent Fastify service on pg and an Express service that does less
+// work: `npm run bench -- --only postgres`. docs/performance.md explains the results.
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,10 +15,10 @@ const PEERS = ['express', 'fastify'];
 
 /** Measures all scenarios on databases with the given number of animals, and writes bench/postgres-results.json. */
 export async function measurePostgres({ animals, redisUrl, ...how }) {
-  // Beside an instance without Redis no other may serve its database.
+  // While an instance runs without Redis, no other instance can use its database.
   const [store, shared] = [await makePostgresStore(animals), await makePostgresStore(animals)];
   const environment = { DATABASE_URL: store.url };
-  // Each writes its log to a file.
+  // Each service writes its log to a file.
   const logFile = (name) => join(store.folder, `${name}.log`);
   const starts = {
     express: () => peer(join(HERE, 'peers/express-pg.mjs'), environment),
@@ -35,7 +35,7 @@ export async function measurePostgres({ animals, redisUrl, ...how }) {
       for (const [name, start] of Object.entries(starts)) servers[name] ??= await start();
       rows.push(await measure(servers, scenario, how));
       console.log(line(rows.at(-1)));
-      // What one scenario leaves in their caches and heaps is not the next one's.
+      // Restarted for each scenario, so that the caches and heaps of one do not affect the next.
       for (const name of SERVICES) {
         await servers[name].stop();
         delete servers[name];
@@ -63,7 +63,7 @@ function scenarios(key, sharedKey) {
     headers: { 'content-type': 'application/json' },
     body: '{"name":"Rex","categoryId":1}',
   };
-  // No address is asked for twice, so that no cache has it.
+  // Each URL is requested only once, so that no response comes from a cache.
   const unseen = `/v1/pets?limit=20&asked=${NUMBER}`;
   const scenario = (name, options) => scenarioOf(name, options, key, sharedKey);
   return [
@@ -74,7 +74,7 @@ function scenarios(key, sharedKey) {
   ];
 }
 
-/** A scenario that all servers are asked the same in; the goal is that of the ratio to Express. */
+/** A scenario in which all servers receive the same requests. `goal` applies to the ratio to Express. */
 function scenarioOf(name, { requests, status, body, goal }, key, sharedKey) {
   const keys = { express: key, fastify: key, service: key, 'service with Redis': sharedKey };
   const by = (own) =>

@@ -1,5 +1,5 @@
-// Loads a server by wrk with requests that are made while it runs: numbers at random or never used before, and writes among reads.
-// bench/load.mjs sends the same few requests over and over, which no mixed load is. The same seed makes the same requests.
+// Loads a server with wrk, which generates the requests while it runs: with numbers that are random or have not been used before, and with a
+// mix of reads and writes. (bench/load.mjs repeats a fixed list of requests.) The same seed produces the same sequence of requests.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const CONNECTIONS = 32;
-/** Stands in a path for the number of a request. */
+/** Placeholder in a path for a number that differs between requests. */
 export const NUMBER = '0NUMBER0';
 
-/** The first of the numbers that no request had before: no earlier run has reached it. */
+/** The first of the numbers that have not been used before. It depends on the time, so earlier runs have not reached it. */
 export function firstNumber() {
   return (Date.now() % 1e9) * 1_000;
 }
 
-/** Lua for wrk: `add(request)` keeps a request by what is before and after NUMBER in it. */
+/** Lua code for wrk: `add(request)` stores the parts of a request before and after NUMBER. */
 export const ADD = `
     local heads, tails = {}, {}
     local function add(request)
@@ -25,9 +25,10 @@ export const ADD = `
     end`;
 
 /**
- * Sends, for the given number of seconds: one of `reads` at random, with NUMBER as an integer from 1 to `among`, or one that no request had
- * before; and `write` with the probability `share`. Answers requests and failures (no 2xx or 3xx), requests per second, the median and
- * the 99th percentile of latency in ms, and the share of one processor that wrk itself took.
+ * Sends requests for the given number of seconds: `write` with the probability `share`, and otherwise one of `reads` at random. NUMBER is
+ * replaced with a random integer from 1 to `among`, or, without `among`, with a number that has not been used before. Returns the numbers of
+ * requests and of failures (neither 2xx nor 3xx), requests per second, the median and the 99th percentile of the latency in ms, and the share
+ * of one CPU core that wrk used.
  */
 export async function loadAtRandom(url, plan, seconds, seed) {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-load-'));
@@ -37,7 +38,7 @@ export async function loadAtRandom(url, plan, seconds, seed) {
     const args = ['--threads=1', `--connections=${CONNECTIONS}`, `--duration=${seconds}s`, '--timeout=10s'];
     const { stdout, stderr } = await promisify(execFile)('wrk', [...args, `--script=${script}`, url]);
     const [summary] = /^\{.*\}$/m.exec(stdout) ?? [];
-    // wrk goes on without a script that it cannot read.
+    // If wrk cannot read the script, it runs without it.
     if (summary === undefined) throw new Error(`wrk did not run its script: ${stderr}`);
     const run = JSON.parse(summary);
     const broken = Object.entries(run.broken).filter(([, count]) => count > 0);
@@ -55,7 +56,7 @@ function lua({ reads = [], write, share = 0, among, headers }, seed) {
       .map(([name, value]) => `[${text(name)}]=${text(value)}`)
       .join(', ')}}`;
   const calls = reads.map((path) => `add(wrk.format('GET', ${text(path)}, headers))`);
-  // Lua takes no function with more than 65,536 constants.
+  // A Lua function can have at most 65,536 constants.
   const parts = [];
   for (let at = 0; at < calls.length; at += 1_000)
     parts.push(`;(function()\n${calls.slice(at, at + 1_000).join('\n')}\nend)()`);

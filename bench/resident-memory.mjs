@@ -1,4 +1,4 @@
-// What the service keeps in memory after a million reads by 10,000 clients: `npm run bench -- --only memory`.
+// Measures the resident memory of the service after a million reads from 10,000 clients: `npm run bench -- --only memory`.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,16 +12,16 @@ const CLIENTS = 10_000;
 const FEW = 10_000;
 const MANY = 1_000_000;
 const SECONDS = 10;
-/** As the image and the unit of deploy/ start it. */
+/** The environment that the container image and the systemd unit in deploy/ set. */
 const AS_DEPLOYED = { MALLOC_ARENA_MAX: '2' };
-/** Time for what is written behind, in milliseconds. */
+/** Time for the service to finish its asynchronous writes, in milliseconds. */
 const REST_MS = 5_000;
-/** Time for V8 to give back what nobody needs any more, in milliseconds: it waits for some half a minute without much to do. */
+/** Time for V8 to release unused memory to the operating system, in milliseconds. V8 does so after about half a minute with little load. */
 const QUIET_MS = 60_000;
 
 /**
- * Resident memory in MiB after few and after many requests, and when a minute was quiet after them. Half are lists of up to 100 animals,
- * of one status or of all, and half single animals, each by any of the clients.
+ * Returns the resident memory in MiB after few requests, after many requests, and after an idle minute. Half of the requests are for lists of
+ * up to 100 animals, with one status or all, and half are for single animals. Each request is sent with the key of a random client.
  */
 export async function residentMemory(store, animals) {
   const keys = addClients(store);
@@ -43,7 +43,7 @@ export async function residentMemory(store, animals) {
   }
 }
 
-/** Adds clients with a key each, as copies of the one that is there, and returns their keys. */
+/** Adds clients with one key each, copied from the existing client, and returns the keys. */
 function addClients({ file }) {
   const database = new Database(file);
   const [client] = database.prepare('SELECT * FROM clients LIMIT 1').all();

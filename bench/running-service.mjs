@@ -1,4 +1,4 @@
-// A store and their own service for a benchmark: built, in a temporary folder, with one client that no quota stops.
+// A database and a service for a benchmark, in a temporary folder, with one client whose quota is practically unlimited.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const START_LIMIT_MS = 30_000;
 const ENVIRONMENT = { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', MANAGEMENT_PORT: '0' };
 
-/** Makes a database with the given number of animals, and one client with a key. */
+/** Creates an SQLite database with the given number of animals, and one client with a key. Builds the service first if necessary. */
 export async function makeStore(animals) {
   buildIfStale();
   const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
@@ -24,7 +24,7 @@ export async function makeStore(animals) {
     });
     return JSON.parse(stdout);
   };
-  /** A key of a client with these limits. */
+  /** Creates a client with these limits and returns a key for it. */
   const issueKey = async (perMinute, perDay) => {
     const limits = ['--per-minute', String(perMinute), '--per-day', String(perDay)];
     const { id } = await petstore('client', 'create', '--name', 'Bench', '--plan', 'enterprise', ...limits);
@@ -42,8 +42,8 @@ export async function makeStore(animals) {
 }
 
 /**
- * Starts the service on a store; returns its address, how long it took to its first response, and how to stop it. Its log is written to
- * `logFile`, or else read by this process, which takes some of the processor's time.
+ * Starts the service on a store. Returns its URL, the time until its first response, and a function that stops it. The log is written to
+ * `logFile`; without one, this process reads it, which uses some CPU time.
  */
 export async function startService({ folder }, environment = {}, logFile) {
   const startedAt = performance.now();
@@ -65,7 +65,7 @@ export async function startService({ folder }, environment = {}, logFile) {
   return { url, pid: child.pid, startMs, stop };
 }
 
-/** The address that the service says it listens on. */
+/** The URL in the log line with which the service reports that it is listening. */
 function listening(child, logFile) {
   return new Promise((resolve, reject) => {
     const findReady = (text) => {
@@ -73,7 +73,9 @@ function listening(child, logFile) {
       if (address) resolve(address);
       return address !== undefined;
     };
-    child.once('exit', (code) => reject(new Error(`The service ended with ${code} before it listened.`)));
+    child.once('exit', (code) =>
+      reject(new Error(`The service exited with ${code} before it was listening.`)),
+    );
     child.stdout?.on('data', (chunk) => findReady(chunk.toString()));
     if (logFile === undefined) return;
     const timer = setInterval(() => findReady(readFileSync(logFile, 'utf8')) && clearInterval(timer), 5);
@@ -81,7 +83,7 @@ function listening(child, logFile) {
   });
 }
 
-/** The value in the middle. */
+/** The median (of an even number of values, the upper of the two in the middle). */
 export function median(values) {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }

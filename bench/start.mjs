@@ -1,5 +1,5 @@
-// What a start and a command cost: `npm run bench:start [-- <rounds>]`. Milliseconds from the start of the process to its first
-// response, and of processor time for commands, alongside a Node.js that does nothing and the smallest service of Nest, in turn.
+// Measures the startup time of the service, from the start of the process to the first response, and the CPU time of commands: `npm run
+// bench:start [-- <rounds>]`. For comparison, it also measures a minimal Nest service and a Node.js process that does nothing.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
@@ -18,7 +18,7 @@ const COMMANDS = {
   'petstore client list': [PETSTORE, 'client', 'list'],
 };
 
-/** Processor time of a command, in milliseconds. */
+/** CPU time of a command, in milliseconds. */
 async function cpuOf(folder, args) {
   const preload = join(ROOT, 'bench/cpu-at-exit.cjs');
   const child = spawn(process.execPath, ['--require', preload, ...args], {
@@ -32,14 +32,14 @@ async function cpuOf(folder, args) {
   return Number(output) / 1_000;
 }
 
-/** From the start of the service to its first response, in milliseconds. */
+/** Time from the start of the service to its first response, in milliseconds. */
 async function serviceStart(store) {
   const service = await startService(store);
   await service.stop();
   return service.startMs;
 }
 
-/** The same of the smallest service of Nest. */
+/** The same for a minimal Nest service. */
 async function nestStart() {
   const startedAt = performance.now();
   const hello = await peer(join(ROOT, 'bench/peers/nest-hello.mjs'));
@@ -52,8 +52,8 @@ async function nestStart() {
 const rounds = Number(process.argv[2] ?? 10);
 const store = await makeStore(1_000);
 const measures = {
-  'first answer of the smallest Nest': nestStart,
-  'first answer': () => serviceStart(store),
+  'first response of a minimal Nest service': nestStart,
+  'first response': () => serviceStart(store),
   ...Object.fromEntries(
     Object.entries(COMMANDS).map(([name, args]) => [name, () => cpuOf(store.folder, args)]),
   ),
@@ -66,8 +66,10 @@ store.remove();
 const shown = (name) => Math.round(median(found[name]));
 const line = (name, of) =>
   `${name}: ${shown(name)} ms (${(median(found[name]) / median(found[of])).toFixed(1)} × ${of})`;
-const nest = 'first answer of the smallest Nest';
+const nest = 'first response of a minimal Nest service';
 console.log(`Node.js ${process.versions.node}, median of ${rounds}\n`);
-console.log(`From the start of the process\n  ${nest}: ${shown(nest)} ms\n  ${line('first answer', nest)}\n`);
-console.log('Processor time');
+console.log(
+  `From the start of the process\n  ${nest}: ${shown(nest)} ms\n  ${line('first response', nest)}\n`,
+);
+console.log('CPU time');
 for (const name of Object.keys(COMMANDS)) console.log(`  ${line(name, 'node -e 0')}`);

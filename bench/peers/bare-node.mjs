@@ -1,4 +1,4 @@
-// Node's own HTTP server and nothing else: what is left of its peak with many connections is what connections cost by themselves.
+// Node's own HTTP server and nothing else. How much its throughput drops with many connections is the cost of the connections themselves.
 import { createServer } from 'node:http';
 
 const animal = { id: 1, name: 'Rex', categoryId: 1, status: 'available' };

@@ -1,5 +1,5 @@
-// Who calls peers/fastify-equal.mjs, and how often: API keys by their SHA-256, remembered for five seconds, and requests counted by
-// minute and by day, in memory, with the headers that tell them.
+// Authentication and quotas of peers/fastify-equal.mjs: API keys are looked up by their SHA-256 and cached for five seconds. Requests are
+// counted per minute and per day, in memory, and reported in headers.
 import { createHash } from 'node:crypto';
 import { refusal } from './equal-errors.mjs';
 import { keyWithDigest, whenRead } from './equal-store.mjs';
@@ -15,7 +15,7 @@ const INVALID = { 'www-authenticate': 'Bearer realm="petstore", error="invalid_t
 const keys = new Map();
 const counts = new Map();
 
-/** The caller of an `Authorization` header; undefined when nobody has this key. */
+/** The caller with the key in an `Authorization` header; undefined if the key is not valid. */
 function callerOf(authorization) {
   const [, key] = /^Bearer (\S+)$/i.exec(authorization) ?? [];
   if (key === undefined) return undefined;
@@ -52,7 +52,7 @@ function quotaOf(subject, perMinute, perDay) {
   return { subject, perMinute, perDay: perDay ?? Infinity, policy };
 }
 
-/** Counts a request in both windows if both have room; sets the headers, and returns the refusal when one has not. */
+/** Counts a request unless a window is full. Sets the headers, and returns the refusal if a window is full. */
 function count({ subject, perMinute, perDay, policy }, reply) {
   const now = Date.now();
   let used = counts.get(subject);
@@ -71,7 +71,7 @@ function count({ subject, perMinute, perDay, policy }, reply) {
     used.day += 1;
   }
   const left = { minute: perMinute - used.minute, day: perDay - used.day };
-  // The one with the fewest requests left; of equal ones the day, which ends later.
+  // Reports the window with the fewest remaining requests; if both are equal, the day, which ends later.
   const isDay = left.day <= left.minute;
   const ends = isDay ? used.dayEnds : used.minuteEnds;
   const minuteState = `"minute";r=${left.minute};t=${secondsUntil(used.minuteEnds, now)}`;
@@ -111,7 +111,7 @@ function secondsUntil(instant, now) {
   return Math.max(1, Math.ceil((instant - now) / 1_000));
 }
 
-/** The hook of every route below /v1: finds the caller and counts the request, before anything of its body is read. */
+/** Hook of every route in /v1. Authenticates the caller and counts the request before the body is read. */
 export function admit(request, reply, done) {
   const { authorization } = request.headers;
   const found = authorization === undefined ? undefined : callerOf(authorization);
@@ -135,7 +135,7 @@ function admitCaller(caller, request, reply, done) {
       ? done(insufficient(request.routeOptions.config.scope))
       : done(refused);
   }
-  // Without a valid key requests are counted by address.
+  // Requests without a valid key are counted per address.
   const refused = count(quotaOf(`address:${request.ip}`, 60), reply);
   if (refused !== undefined) return done(refused);
   return request.headers.authorization === undefined
@@ -147,7 +147,7 @@ function insufficient(scope) {
   return refusal(403, 'insufficient_scope', `This operation requires a key with the scope ${scope}.`);
 }
 
-/** Counters of windows that have ended are dropped once a minute. */
+/** Removes the counters of past windows once a minute. */
 setInterval(() => {
   const now = Date.now();
   for (const [subject, { dayEnds }] of counts) if (dayEnds <= now) counts.delete(subject);

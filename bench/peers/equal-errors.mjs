@@ -1,6 +1,6 @@
-// The Error body of peers/fastify-equal.mjs: refusals, and what ajv found in a request.
+// Error responses of peers/fastify-equal.mjs: refusals, and validation errors from ajv.
 
-/** A refusal without a stack: making one would cost more than the request. */
+/** An error without a stack trace, which would cost more than the rest of the request. */
 class Refusal {
   constructor(statusCode, code, message, headers) {
     Object.assign(this, { statusCode, code, message, headers });
@@ -8,7 +8,7 @@ class Refusal {
 }
 Object.setPrototypeOf(Refusal.prototype, Error.prototype);
 
-/** A refusal with this status, code and text. */
+/** A refusal with this status, code and message. */
 export function refusal(statusCode, code, message, headers = {}) {
   return new Refusal(statusCode, code, message, headers);
 }
@@ -31,7 +31,7 @@ export const errorSchema = {
   },
 };
 
-/** Answers any failure of a request with the Error body. */
+/** Sends the Error body for any error in a request. */
 export function errorHandler(error, request, reply) {
   if (error.validation) {
     const details = error.validation.map(detailOf);
@@ -57,7 +57,7 @@ export function errorHandler(error, request, reply) {
   return send(reply, 500, 'internal_error', 'The service failed.');
 }
 
-/** Returns a path that no route has. */
+/** Sends the Error body for a path without a route. */
 export function notFoundHandler(_request, reply) {
   return send(reply, 404, 'route_not_found', 'There is no such route.');
 }
@@ -71,7 +71,7 @@ function send(reply, status, code, message, details) {
   return reply.send(details === undefined ? { code, message, status } : { code, message, status, details });
 }
 
-/** A fault as the Error body tells it, from one of ajv's. */
+/** Converts an error of ajv to an entry of `details` in the Error body. */
 function detailOf({ instancePath, keyword, params, parentSchema }) {
   const field = instancePath.slice(1);
   const detail = (code, message, at = field) => ({ field: at, code, message });

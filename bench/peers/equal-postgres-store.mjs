@@ -1,12 +1,11 @@
-// The same as peers/equal-sqlite-store.mjs on PostgreSQL, by promises: pg with a pool and prepared statements, and its commits on disk as
-// well.
+// The asynchronous counterpart of peers/equal-sqlite-store.mjs for PostgreSQL: pg with a pool and prepared statements. Commits are durable.
 import pg from 'pg';
 
 const POOL_SIZE = 10;
 
-/** Integers of 64 bits come as bigint: as numbers, those beyond 2^53 would be rounded. */
+/** Returns 64-bit integers as bigint, because numbers beyond 2^53 would be rounded. */
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
-/** Instants come as text, as those of SQLite. */
+/** Returns timestamps as text, as SQLite does. */
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => text);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: POOL_SIZE });
 pool.on('error', (error) => console.error(error));

@@ -1,12 +1,12 @@
-// What peers/fastify-equal.mjs validates and serializes with: the schemas of its routes, and integers of 64 bits, which neither
-// JSON.parse nor ajv knows.
+// Validation and serialization in peers/fastify-equal.mjs: the schemas of its routes, and support for 64-bit integers, which JSON.parse and ajv
+// lack.
 import Ajv from 'ajv';
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 
 const MIN = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;
 
-/** The keyword `int64`: an integer of 64 bits, as `number` (or bigint) or as decimal `text`. */
+/** The keyword `int64`: a 64-bit integer as a JavaScript number or bigint (`number`), or in decimal text (`text`). */
 const int64 = { keyword: 'int64', errors: true, validate: validateInt64 };
 
 function validateInt64(form, value) {
@@ -28,12 +28,12 @@ const options = { allErrors: true, verbose: true, useDefaults: true, keywords: [
 const strict = new Ajv(options);
 const coercing = new Ajv({ ...options, coerceTypes: true });
 
-/** Text of a URL becomes the type that its schema wants; a body must have it already. */
+/** Values from the URL are converted to the type in the schema. Values in a body are not. */
 export function validatorCompiler({ schema, httpPart }) {
   return (httpPart === 'body' ? strict : coercing).compile(schema);
 }
 
-/** Parses a body exactly; `parseJson` is Fastify's own parser, for all without large numbers. */
+/** Parses a body without rounding integers. Uses Fastify's own parser, `parseJson`, for bodies without large numbers. */
 export function exactJson(parseJson) {
   return (request, text, done) => {
     if (!/\d{16}/.test(text)) return parseJson(request, text, done);
@@ -48,7 +48,7 @@ export function exactJson(parseJson) {
 
 const status = { type: 'string', enum: ['available', 'pending', 'sold'] };
 
-/** An animal, as it is returned. The serializer writes a bigint as it is. */
+/** An animal as returned. The serializer writes bigint values exactly. */
 export const pet = {
   type: 'object',
   properties: {

@@ -1,5 +1,5 @@
-// The database of peers/fastify-equal.mjs: better-sqlite3 with prepared statements, and commits that are on disk when they are
-// acknowledged, as the service's are.
+// The SQLite database of peers/fastify-equal.mjs: better-sqlite3 with prepared statements. Commits are durable when they are acknowledged, as
+// in the service.
 import Database from 'better-sqlite3';
 
 const database = new Database(process.env.DATABASE_FILE, { fileMustExist: true });
@@ -7,7 +7,7 @@ database.pragma('journal_mode = WAL');
 database.pragma('synchronous = FULL');
 database.pragma('foreign_keys = ON');
 
-/** Integers of 64 bits come as bigint: as numbers, those beyond 2^53 would be rounded. */
+/** Returns 64-bit integers as bigint, because numbers beyond 2^53 would be rounded. */
 const prepare = (sql) => database.prepare(sql).safeIntegers();
 
 const COLUMNS = 'id, name, category_id AS categoryId, status';
@@ -22,19 +22,19 @@ const keyOfDigest = database.prepare(
    WHERE api_keys.digest = ? AND api_keys.revoked_at IS NULL AND clients.suspended_at IS NULL`,
 );
 
-/** The animal with this id, if there is one. */
+/** The animal with this id, or undefined. */
 export const animal = (id) => byId.get(id);
 
-/** So many animals after an id, and one more if there is one: then there is another page. */
+/** At most `limit` + 1 animals after an id. An animal beyond the limit shows that there is another page. */
 export function animalsAfter(id, limit, status) {
   return status === undefined ? all.all(id, limit + 1) : ofStatus.all(status, id, limit + 1);
 }
 
-/** Adds an animal; it is on disk when this returns. */
+/** Adds an animal, which is on disk when the function returns. */
 export function add({ name, categoryId, status }) {
   const { lastInsertRowid } = insert.run(name, categoryId, status);
   return { id: lastInsertRowid, name, categoryId, status };
 }
 
-/** The key with this SHA-256 digest, with its client, unless it is revoked or the client suspended. */
+/** The key with this SHA-256 digest and its client; undefined if the key is revoked or the client is suspended. */
 export const keyWithDigest = (digest) => keyOfDigest.get(digest);

@@ -1,11 +1,11 @@
-// The database of peers/fastify-equal.mjs: PostgreSQL at DATABASE_URL, or else the SQLite file DATABASE_FILE.
+// The database of peers/fastify-equal.mjs: PostgreSQL if DATABASE_URL is set, and otherwise the SQLite file DATABASE_FILE.
 const file =
   process.env.DATABASE_URL === undefined ? './equal-sqlite-store.mjs' : './equal-postgres-store.mjs';
 
-/** What is read and written: values from SQLite, promises from PostgreSQL. */
+/** These functions return values with SQLite, and promises with PostgreSQL. */
 export const { add, animal, animalsAfter, keyWithDigest } = await import(file);
 
-/** Goes on with what was read: at once with a value, later with a promise. */
+/** Calls `next` with the result of a read: immediately for a value, asynchronously for a promise. */
 export function whenRead(read, next) {
   return read instanceof Promise ? later(read, next) : next(read);
 }

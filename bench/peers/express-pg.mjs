@@ -1,5 +1,5 @@
-// Express 5 and pg, doing what the service does: an API key, two windows, validation, prepared statements.
-/* oxlint-disable oxc/no-async-endpoint-handlers, typescript/consistent-return -- Express 5 handles what they reject with, and looks at no value */
+// Express 5 and pg with the main features of the service: an API key, two quota windows, validation, prepared statements.
+/* oxlint-disable oxc/no-async-endpoint-handlers, typescript/consistent-return -- Express 5 handles rejections and ignores return values */
 import express from 'express';
 import { STATUSES, add, animal, clientOf, count, list } from './pg-store.mjs';
 

@@ -1,4 +1,4 @@
-// (a) Bare Express 5: constants by res.json, one of 20 animals, one of 100, and a single one.
+// Bare Express 5, which sends constants with res.json(): lists of 20 and of 100 animals, and a single animal.
 import express from 'express';
 
 const pet = (id) => ({ id, name: `Biscuit ${id}`, categoryId: 1, status: 'available' });

@@ -1,5 +1,5 @@
-// What peers/express-pg.mjs does for a request, beside its framework: an API key by its digest, a minute and a day counted, and
-// prepared statements. Keys are remembered for five seconds, counts are kept in the process.
+// The work that peers/express-pg.mjs does for a request outside the framework: API keys by digest, minute and day quotas, and prepared
+// statements. Keys are cached for five seconds, and counts are held in memory.
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 
@@ -9,7 +9,7 @@ const WINDOWS = [
   ['day', 86_400_000],
 ];
 
-// An int64 as the service answers it: the peers' animals are all small enough.
+// Returns an int64 as a JSON number, as the service does. All ids in this benchmark are small enough.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 pool.on('error', (error) => console.error(error));
@@ -39,7 +39,7 @@ export const add = async ({ name, categoryId, status = 'available' }) =>
 const remembered = new Map();
 const counts = new Map();
 
-/** The client of an `Authorization` header; undefined when nobody has this key. */
+/** The client with the key in an `Authorization` header; undefined if the key is not valid. */
 export async function clientOf(authorization = '') {
   const [, key] = /^Bearer (\S+)$/.exec(authorization) ?? [];
   if (key === undefined) return undefined;
@@ -51,7 +51,7 @@ export async function clientOf(authorization = '') {
   return client;
 }
 
-/** Counts a request of a client in both windows; returns the headers, and whether it is admitted. */
+/** Counts a request of a client in both windows. Returns the headers and whether the request is admitted. */
 export function count(client) {
   const now = Date.now();
   const used = WINDOWS.map(([name, length]) => {
