@@ -72,7 +72,7 @@ describe('a photo', () => {
 
   it('is not sent again to who has it', async () => {
     const etag = (await get()).headers.get('etag') ?? '';
-    // Without `Cache-Control` fetch() adds `no-cache`, which asks for it again.
+    // Without a `Cache-Control` header, fetch() sends `no-cache`, and Express does not return 304.
     const headers = { 'if-none-match': etag, 'cache-control': 'max-age=0' };
     expect((await get(headers)).status).toBe(304);
     await put('abcdefghiJ');

@@ -116,7 +116,7 @@ describe('a token of the single sign-on', async () => {
     ['not valid yet', () => token({ nbf: NOW + 60 }), 'invalid_token'],
     ['expired', () => token({ exp: NOW - 30 }), 'expired_token'],
     ['whose parts are not JSON', () => 'a.b.c', 'invalid_token'],
-    // Text of another kind is not the verifier's to judge.
+    // The verifier ignores text that does not have the form of a JWT.
     ['that is not a JWT', () => 'opaque-token', 'invalid_api_key'],
     ['with a part too many', () => `${token()}.x`, 'invalid_api_key'],
   ])('is refused %s', async (_, make, code) => {

@@ -15,7 +15,7 @@ interface Schema {
   readonly oneOf?: readonly Schema[];
 }
 
-/** The schemas for the validation of responses, as openapi-response-validator takes them. */
+/** The schemas of responses, in the form that openapi-response-validator expects. */
 export interface Responses {
   readonly responses: OperationObject['responses'];
   readonly components: Components | undefined;
@@ -23,12 +23,12 @@ export interface Responses {
 
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** The end of the name of a component that is not closed, as a part of the object that refers to it. */
+/** Suffix of the copy of a component that is not closed, to be used in `allOf`. */
 const PART = '.part';
 
 /**
- * The same schemas, but every object has only the members that are declared, unless its schema says otherwise by
- * `additionalProperties`. An object of several schemas (`allOf`) has the members of all of them.
+ * Closes all schemas: objects may have only the members that are declared, unless the schema sets `additionalProperties`. An object composed
+ * of several schemas (`allOf`) may have the members of all of them.
  */
 export function withClosedSchemas({ responses, components }: Responses): Responses {
   const schemas = (components?.schemas ?? {}) as Schemas;
@@ -59,7 +59,7 @@ function withClosedContent(
 
 function close(schema: Schema, schemas: Schemas): Schema {
   const { nullable, allOf, anyOf, oneOf } = schema;
-  // The validator would take null for no value of these.
+  // The validator does not accept null for a schema with allOf, anyOf or oneOf, even if it is nullable.
   if (nullable === true && (allOf ?? anyOf ?? oneOf)) {
     const { nullable: _, ...others } = schema;
     return { anyOf: [close(others, schemas), { type: 'null' } as Schema] };
@@ -79,7 +79,7 @@ function close(schema: Schema, schemas: Schemas): Schema {
   };
 }
 
-/** A schema and all those that it is made of by `allOf`, each once: one may refer to itself. */
+/** A schema and, recursively, the schemas in its `allOf`. Each is included only once, because a schema may refer to itself. */
 function partsOf(schema: Schema, schemas: Schemas, found = new Set<Schema>()): readonly Schema[] {
   const own = resolve(schema, schemas);
   if (!found.has(own)) {
@@ -89,7 +89,7 @@ function partsOf(schema: Schema, schemas: Schemas, found = new Set<Schema>()): r
   return [...found];
 }
 
-/** Closes the schemas within a schema, but not the object itself, and so not the parts that it is made of. */
+/** Closes the schemas within a schema, but neither the object itself nor the schemas in its `allOf`. */
 function closeParts(schema: Schema, schemas: Schemas): Schema {
   const one = (part: Schema): Schema => close(part, schemas);
   const { properties, items, additionalProperties, allOf, anyOf, oneOf } = schema;
@@ -104,7 +104,7 @@ function closeParts(schema: Schema, schemas: Schemas): Schema {
   };
 }
 
-/** A closed part would refuse the members of the other parts. */
+/** An open schema for use in `allOf`: a closed one would reject the members of the other schemas. */
 function asPart(part: Schema, schemas: Schemas): Schema {
   return part.$ref === undefined ? closeParts(part, schemas) : { $ref: part.$ref + PART };
 }

@@ -8,7 +8,7 @@ import type { TestResponse } from './test-response.js';
 import { withClosedSchemas } from './closed-schemas.js';
 
 interface ResponseValidator {
-  /** Undefined if the document allows the body for the status. */
+  /** Returns undefined if the document allows the body for the status. */
   validateResponse(status: number, body: unknown): unknown;
 }
 
@@ -27,9 +27,11 @@ const RATE_LIMIT_HEADERS = [
   'ratelimit-policy',
 ];
 
-/** An OpenAPI document, the path that its operations are at and below, and the prefix that the document's paths leave out. */
+/** An OpenAPI document and the paths that it applies to. */
 export interface ApiDocument {
+  /** The path at or below which the operations are. */
   readonly prefix: string;
+  /** The part of the path that the document's paths omit. */
   readonly base: string;
   readonly document: OpenAPIObject;
 }
@@ -50,7 +52,7 @@ export class Contract {
     if (response.status >= 400 && method !== 'HEAD') checkError(response, where);
     const below = this.documents.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
     if (!below) return;
-    // Under overload the key was not checked, so there is no quota to show.
+    // An overloaded service responds before it checks the key, so it cannot report a quota.
     if (response.status !== 204 && !(response.status === 503 && response.text.includes('it is overloaded')))
       for (const name of RATE_LIMIT_HEADERS) assert.ok(response.headers.has(name), `no ${name}: ${where}`);
     const operation = operationOf(below.document, method, path.slice(below.base.length));
@@ -71,18 +73,18 @@ export class Contract {
     if (method === 'HEAD' || !declared.content) return;
     const type = response.headers.get('content-type')?.split(';', 1)[0] ?? '';
     assert.ok(type in declared.content, `content-type ${type}: ${where}`);
-    // Others are texts or bytes.
+    // Only JSON bodies have a schema.
     if (type !== 'application/json') return;
     if (response.status >= 400) checkCode(response, declared.content[type]?.examples ?? {}, where);
-    const faults = validatorOf(declared, document).validateResponse(response.status, response.body);
-    assert.ok(faults === undefined, `${where}: ${JSON.stringify(faults)}`);
+    const errors = validatorOf(declared, document).validateResponse(response.status, response.body);
+    assert.ok(errors === undefined, `${where}: ${JSON.stringify(errors)}`);
   }
 }
 
 function validatorOf(response: ResponseObject, document: OpenAPIObject): ResponseValidator {
   let validator = validators.get(response);
   if (!validator) {
-    // The package looks at the first type of the content only.
+    // The package validates only the first content type.
     const { description, content = {} } = response;
     const json = { description, content: { 'application/json': content['application/json'] ?? {} } };
     validator = new OpenAPIResponseValidator({
@@ -112,7 +114,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** The response that an operation documents for a status, also by a reference. */
+/** The response that an operation documents for a status. References are resolved. */
 export function responseOf(
   { responses }: OperationObject,
   status: string,
@@ -149,22 +151,25 @@ function checkError(response: TestResponse, where: string): void {
     `content-type: ${where}`,
   );
   const { code, message, status, details, ...rest } = response.body as Record<string, unknown>;
-  assert.deepEqual(Object.keys(rest), [], `members that are not part of Error: ${where}`);
+  assert.deepEqual(Object.keys(rest), [], `unknown members of Error: ${where}`);
   matches(code, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, `code: ${where}`);
   matches(message, /^.{5,}$/, `message: ${where}`);
-  assert.doesNotMatch(String(message), /\{\w+\}/, `an unfilled place in the message: ${where}`);
+  assert.doesNotMatch(String(message), /\{\w+\}/, `unfilled placeholder in the message: ${where}`);
   assert.equal(status, response.status, `status: ${where}`);
   if (code !== 'validation_failed') assert.equal(details, undefined, `details: ${where}`);
 }
 
-/** Checks that an operation documents an error that a feature has defined. Those of HTTP may come from Nest's exceptions. */
+/** Checks that the operation documents the error if a feature defines it. General HTTP errors may come from Nest's exceptions. */
 function checkCode({ body }: TestResponse, documented: object, where: string): void {
   const { code = '' } = body as { code?: string };
   const isOfFeature = !(code in HTTP_ERRORS) && errorCatalogue().some((row) => row.code === code);
-  assert.ok(!isOfFeature || code in documented, `the operation lacks @ApiErrors() of ${code}: ${where}`);
+  assert.ok(
+    !isOfFeature || code in documented,
+    `the operation does not declare ${code} in @ApiErrors(): ${where}`,
+  );
 }
 
-/** Node's assertions work in every test runner. */
+/** Asserts with node:assert, because the kit must work in every test runner. */
 function matches(value: unknown, pattern: RegExp, what: string): void {
   assert.ok(
     typeof value === 'string' && pattern.test(value),

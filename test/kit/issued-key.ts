@@ -5,23 +5,23 @@ import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js
 import type { PlanLimits } from '../../src/core/config/plan-table.js';
 import type { Plan } from '../../src/throttling/plans.js';
 
-/** A new key. */
+/** Options of a new key. */
 export interface KeyOptions {
-  /** Client that it belongs to; by default a new one. */
+  /** Client that the key belongs to; by default a new client. */
   readonly clientId?: string;
   /** Name of the new client. */
   readonly name?: string;
   /** Plan of the new client; business by default. */
   readonly plan?: Plan;
-  /** Limits of a new client of the plan enterprise. */
+  /** Limits of the new client, if its plan is enterprise. */
   readonly limits?: PlanLimits;
-  /** Scopes of the key; by default those that every new key gets. */
+  /** Scopes of the key; by default the scopes of every new key. */
   readonly scopes?: string[];
-  /** Its lifetime, in milliseconds; by default it does not expire. */
+  /** Lifetime of the key in milliseconds; by default it does not expire. */
   readonly expires?: number;
 }
 
-/** A key of an application that `setupApp()` has set up and that was initialized. */
+/** Issues a key in an application that `setupApp()` has configured and that is initialized. */
 export async function issueKey(
   app: INestApplication,
   { clientId: knownClientId, name = 'Test', plan = 'business', limits, scopes, expires }: KeyOptions = {},

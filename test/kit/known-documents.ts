@@ -4,18 +4,18 @@ import { buildDocument } from '../../src/docs/openapi/document.js';
 import type { ApiDocument } from './contract.js';
 import type { TestServiceOptions } from './test-service-options.js';
 
-/** Maximum number of cached sets of documents. */
+/** Maximum number of cached document sets. */
 const MAX_DOCUMENTS = 8;
 
-/** Documents by what they depend on, the one used last at the end. */
+/** Cached document sets by cache key, the most recently used last. */
 const known = new Map<string, readonly ApiDocument[]>();
-/** Numbers of the classes that were added as modules. */
+/** Module classes that tests have added. The index of a class identifies it in cache keys. */
 const modules: unknown[] = [];
 
 /**
- * The OpenAPI documents of a service that was opened with these options. Building them and compiling their
- * validators takes half of an `open()` with its first requests, so services with the same time, environment and modules share them.
- * Callers that hand one out hand out a copy.
+ * The OpenAPI documents of a service that was opened with these options. Building them and compiling their validators takes half the time of
+ * `open()` and the first requests, so services with the same time, environment and modules share them. Callers must not expose the documents
+ * to tests, only copies of them.
  */
 export function documentsOf(
   app: INestApplication,
@@ -31,17 +31,17 @@ export function documentsOf(
   return documents;
 }
 
-/** Undefined where two services may differ although they are opened alike: by a function, or a module that is made for one of them. */
+/** The cache key; undefined if a function or a dynamic module may make services with equal options differ. */
 function nameOf(
   at: string,
   { environment = {}, modules: added = [], override, prepare }: TestServiceOptions,
 ): string | undefined {
   if (override || prepare || added.some((one) => typeof one !== 'function')) return undefined;
-  const places = added.map((one) => {
+  const indexes = added.map((one) => {
     if (!modules.includes(one)) modules.push(one);
     return modules.indexOf(one);
   });
-  return JSON.stringify([at, environment, places]);
+  return JSON.stringify([at, environment, indexes]);
 }
 
 function build(app: INestApplication): readonly ApiDocument[] {

@@ -9,8 +9,8 @@ const SAMPLE = /^(?<name>[a-zA-Z_:][\w:]*)(?:\{(?<labels>.*)\})? (?<value>\S+)$/
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 
 /**
- * The sum of the samples of a metric that have these labels, and any others: of a histogram, name its `_count` or `_sum`.
- * 0 if there is no such sample, as of a counter that has not counted yet.
+ * The sum of all samples of a metric that have at least these labels. For a histogram, append `_count` or `_sum` to the name. Returns 0 if
+ * there is no such sample, for example because nothing has been counted yet.
  */
 export function metricIn(
   exposition: string,

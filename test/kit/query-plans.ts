@@ -2,15 +2,15 @@ import type { DataSource } from 'typeorm';
 
 /** One step of a database's query plan. */
 export interface PlanStep {
-  /** As the database writes it. */
+  /** The step as the database prints it. */
   readonly text: string;
-  /** Rows of a table are sorted, not read in their order. */
+  /** Whether rows are sorted instead of being read in order. */
   readonly isSort: boolean;
   /** The table whose rows are read, if any. */
   readonly table?: string;
-  /** Whether all rows of the table are read, and whether at least an index gives them in its order. */
-  readonly scan?: 'by an index' | 'without an index';
-  /** Columns that an index is searched by. */
+  /** Set if all rows of the table are read: in the order of an index, or without an index. */
+  readonly scan?: 'with an index' | 'without an index';
+  /** Columns by which an index is searched. */
   readonly columns: readonly string[];
 }
 
@@ -29,7 +29,7 @@ function sqliteStep(text: string): PlanStep {
   const isSort = /TEMP B-TREE FOR (?!json_group_array)/.test(text);
   const [, scanned, by] = /^SCAN (\S+)( USING)?/.exec(text) ?? [];
   if (scanned !== undefined)
-    return { text, isSort, table: scanned, scan: by ? 'by an index' : 'without an index', columns: [] };
+    return { text, isSort, table: scanned, scan: by ? 'with an index' : 'without an index', columns: [] };
   const [, searched, conditions = ''] = /^SEARCH (\S+) USING .*\((.*)\)$/.exec(text) ?? [];
   const columns = conditions.split(' AND ').map((condition) => condition.replace(/[=<>].*$/, ''));
   return searched === undefined ? { text, isSort, columns: [] } : { text, isSort, table: searched, columns };
@@ -56,7 +56,7 @@ async function postgresPlan(dataSource: DataSource, sql: string, parameters: unk
   });
 }
 
-/** Whether it may give more rows than a page has: only a page's are sorted where the parts of a list are put together. */
+/** Whether a node can return more rows than a page holds. Where the parts of a list are merged, sorting one page of each is acceptable. */
 function mayBeLong({ 'Node Type': type, 'Relation Name': table, Plans = [] }: Node): boolean {
   return type !== 'Limit' && (table !== undefined || Plans.some(mayBeLong));
 }
@@ -70,6 +70,6 @@ function postgresSteps(node: Node): PlanStep[] {
   const step = { text, isSort: type.endsWith('Sort') && Plans.some(mayBeLong), columns };
   const inner = Plans.flatMap(postgresSteps);
   if (table === undefined) return [step, ...inner];
-  const scan = type === 'Seq Scan' ? 'without an index' : 'by an index';
+  const scan = type === 'Seq Scan' ? 'without an index' : 'with an index';
   return [{ ...step, table, ...(columns.length === 0 ? { scan } : {}) }, ...inner];
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where the rows of a TestService are: in memory, in a file in a separate folder, or in a separate PostgreSQL database. */
+/** Where a TestService stores its rows: in memory, in a file in a separate folder, or in a separate PostgreSQL database. */
 export type DatabaseKind = 'memory' | 'file' | 'postgres';
 
 /** The database of one service, and a function that removes it. */
@@ -12,13 +12,10 @@ export interface MadeDatabase {
   readonly remove: () => Promise<void>;
 }
 
-/** The server on which databases are made, unless PETSTORE_TEST_POSTGRES names another. */
+/** The server on which databases are created, unless PETSTORE_TEST_POSTGRES specifies another. */
 const SERVER = 'postgres://postgres@127.0.0.1:5432/postgres';
 
-/**
- * Makes a database. With PETSTORE_TEST_DATABASE=postgres one in memory or in a file becomes one of PostgreSQL: so a suite runs on
- * both.
- */
+/** Creates a database. With PETSTORE_TEST_DATABASE=postgres, every kind is a PostgreSQL database, so that a suite can run on both. */
 export function makeDatabase(kind: DatabaseKind): Promise<MadeDatabase> {
   if (kind === 'postgres') return makePostgres('template0');
   // Copying a database with the tables is faster than creating them.
@@ -45,7 +42,7 @@ async function makePostgres(template: string): Promise<MadeDatabase> {
   await execute(
     server,
     `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE ${template}`,
-    // A test's rows need not outlive the server: commits need not wait for the disk.
+    // Test data need not survive a crash of the server, so commits do not wait for the disk.
     `ALTER DATABASE ${name} SET synchronous_commit = off`,
   );
   return { url: url.href, remove: () => execute(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };

@@ -14,7 +14,7 @@ export interface RequestOptions {
   readonly key?: string | null;
   /** A value whose `bigint`s are sent as JSON integers, or JSON text. */
   readonly json?: unknown;
-  /** A body as fetch takes it, such as FormData, instead of JSON. */
+  /** A body that fetch accepts, such as FormData, instead of JSON. */
   readonly body?: NonNullable<RequestInit['body']>;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -29,7 +29,7 @@ export async function send(
   const sent = new Headers();
   if (typeof key === 'string') sent.set('authorization', `Bearer ${key}`);
   if (json !== undefined) sent.set('content-type', 'application/json');
-  // Replaces a header of the same name in any case; fetch would join both.
+  // Replaces a default header whose name may differ in case. Given both, fetch would combine their values.
   for (const [name, value] of Object.entries(headers)) sent.set(name, value);
   const response = await fetch(origin + path, {
     method,

@@ -6,25 +6,25 @@ import type { DatabaseKind } from './test-database.js';
 
 /** Options of a test's service; each has a default. */
 export interface TestServiceOptions {
-  /** Plan of the client whose key `request()` sends; business by default. */
+  /** Plan of the client whose key `request()` sends; by default business. */
   readonly plan?: Plan;
   /** Limits of an enterprise client. */
   readonly limits?: PlanLimits;
-  /** Scopes of the key that `request()` sends; by default those that every new key gets. */
+  /** Scopes of the key that `request()` sends; by default the scopes of every new key. */
   readonly scopes?: string[];
-  /** The time that the clock shows, as ISO 8601 text. */
+  /** The initial time of the clock, in ISO 8601 format. */
   readonly at?: string;
-  /** The database: in memory (the default), or a file in a separate folder, which `close()` removes. */
+  /** The database: in memory (the default), a file, or a PostgreSQL database. `close()` removes it. */
   readonly database?: DatabaseKind;
-  /** Environment variables; they replace those that the kit sets. `LOG_LEVEL: 'error'` shows why a response has the status 500. */
+  /** Environment variables, which override those that the kit sets. `LOG_LEVEL: 'error'` logs the cause of a response with status 500. */
   readonly environment?: Readonly<Record<string, string>>;
   /**
-   * Modules to add to the service, as a team adds its own. Services with the same classes share what their documents say; a module that
-   * is another each time is given as a dynamic one, `{ module: … }`.
+   * Modules to add to the service. Services with the same module classes share cached OpenAPI documents, so pass a module that differs
+   * between services as a dynamic module, `{ module: … }`.
    */
   readonly modules?: readonly NonNullable<ModuleMetadata['imports']>[number][];
-  /** Replaces parts as Nest's testing module does: `(testing) => testing.overrideProvider(Mailer).useValue(mailer)`. */
+  /** Overrides providers through Nest's testing module: `(testing) => testing.overrideProvider(Mailer).useValue(mailer)`. */
   readonly override?: (testing: TestingModuleBuilder) => TestingModuleBuilder;
-  /** Changes the application before it is started, as app.setup.ts may: `(app) => app.use(helmet())`. */
+  /** Configures the application before it starts, as app.setup.ts does: `(app) => app.use(helmet())`. */
   readonly prepare?: (app: INestApplication) => unknown;
 }

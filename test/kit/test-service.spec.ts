@@ -66,10 +66,10 @@ class BranchesController {
 @Module({ controllers: [BranchesController] })
 class BranchesModule {}
 
-describe('the contract of objects within objects of their class', async () => {
+describe('the contract check of recursive schemas', async () => {
   const service = await openForAll({ modules: [BranchesModule] });
 
-  it('allows what the document does, in every operation', async () => {
+  it('accepts responses that match the document', async () => {
     for (const kind of ['whole', 'labeled'])
       expect((await service.request('GET', `/v1/branches/${kind}`)).body).toEqual(BRANCHES[kind]);
     expect((await service.request('GET', '/v1/pets')).status).toBe(200);
@@ -78,12 +78,12 @@ describe('the contract of objects within objects of their class', async () => {
   it.each([
     ['faulty', 'children/0/parent'],
     ['unlabeled', "must have required property 'label'"],
-  ])('refuses what it does not: %s', async (kind, fault) => {
-    await expect(service.request('GET', `/v1/branches/${kind}`)).rejects.toThrow(fault);
+  ])('rejects responses that do not match the document: %s', async (kind, error) => {
+    await expect(service.request('GET', `/v1/branches/${kind}`)).rejects.toThrow(error);
   });
 });
 
-it('leaves no database of a service that could not start', async () => {
+it('removes the database of a service that fails to start', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kit-'));
   vi.stubEnv('TMPDIR', folder);
   const prepare = () => Promise.reject(new Error('Not ready.'));
@@ -96,7 +96,7 @@ it('leaves no database of a service that could not start', async () => {
 describe.each(['memory', 'file'] as const)('the kit, with a database in %s', async (database) => {
   const service = await openForAll({ database });
 
-  it('adds rows of a fixture without the API, each as requested', async () => {
+  it('adds rows of a fixture, with the given values', async () => {
     const [first, sold] = [await service.add(PET), await service.add(PET, { status: 'sold' })];
     expect([first.name, sold.name]).toEqual(['Pet 1', 'Pet 2']);
     const { body } = await service.request('GET', `/v1/pets/${sold.id}`);
@@ -104,7 +104,7 @@ describe.each(['memory', 'file'] as const)('the kit, with a database in %s', asy
     expect(await service.repository(Pet).countBy({ status: 'sold' })).toBe(1);
   });
 
-  it('holds a refusal against the response that operations share', async () => {
+  it('checks an error response against a shared response of the document', async () => {
     const response = await service.request('GET', '/v1/pets', { key: null });
     const contract = new Contract(service.documents);
     contract.check('GET', '/v1/pets', response);
@@ -136,7 +136,7 @@ describe.each(['memory', 'file'] as const)('the kit, with a database in %s', asy
   });
 });
 
-// With PETSTORE_TEST_DATABASE=postgres there is none.
+// With PETSTORE_TEST_DATABASE=postgres, there is no file.
 it.skipIf(process.env['PETSTORE_TEST_DATABASE'] === 'postgres')(
   'removes the file of a database when the service is closed',
   async () => {
@@ -148,7 +148,7 @@ it.skipIf(process.env['PETSTORE_TEST_DATABASE'] === 'postgres')(
   },
 );
 
-/** What an added module may be: stock Nest. */
+/** A controller that uses only the decorators of Nest. */
 @Controller({ path: 'extras', version: '1' })
 class ExtrasController {
   @Get()
@@ -169,7 +169,7 @@ describe('the documents of services', () => {
   };
   let plain: TestService['documents'];
 
-  it('that were opened alike are equal, and each has its own', async () => {
+  it('are equal but separate copies if the options are equal', async () => {
     const [first, second] = [await documentsOf(), await documentsOf()];
     expect(second).toEqual(first);
     for (const { document } of first) document.paths = {};
@@ -182,9 +182,12 @@ describe('the documents of services', () => {
     ['environment', { environment: { PUBLIC_BASE_URL: 'https://other.example/v1' } }],
     ['time, after an operation was removed', { at: '2031-01-01T00:00:00Z' }],
     ['modules', { modules: [ExtrasModule] }],
-    ['modules, made for one service', { modules: [{ module: class {}, imports: [ExtrasModule] }] }],
+    [
+      'modules that are created for one service',
+      { modules: [{ module: class {}, imports: [ExtrasModule] }] },
+    ],
     ['preparation', { prepare: (app) => app.get<TestClock>(Clock).set('2031-01-01T00:00:00Z') }],
-  ])('are those of their %s', async (_, options) => {
+  ])('depend on the %s', async (_, options) => {
     expect(await documentsOf(options)).not.toEqual(plain);
   });
 });
@@ -201,10 +204,10 @@ describe('a metric in the text format', () => {
 
   it.each([
     ['without labels', 'a_total', {}, 3],
-    ['that is not there', 'd_total', {}, 0],
-    ['of which several samples fit', 'b_total', { x: '1' }, 4.5],
+    ['without samples', 'd_total', {}, 0],
+    ['with several matching samples', 'b_total', { x: '1' }, 4.5],
     ['with escapes in a label', 'b_total', { y: 'q"u\\o\n{}' }, 4],
-    ['whose label has another value', 'b_total', { x: '3' }, 0],
+    ['whose label has a different value', 'b_total', { x: '3' }, 0],
   ])('%s', (_, name, labels, value) => {
     expect(metricIn(text, name, labels)).toBe(value);
   });

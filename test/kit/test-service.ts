@@ -33,7 +33,7 @@ export type { TestResponse, RequestOptions, TestServiceOptions };
 /** A running service with its own database; tests call it over real HTTP. */
 export class TestService {
   /**
-   * Modules that every service has alongside those of `open()`. A project that has the service as a dependency names its own in a
+   * Modules of every service, in addition to the modules that are passed to `open()`. A project that depends on the service sets them in a
    * setup file of its test runner.
    */
   static modules: readonly Type[] = [];
@@ -51,10 +51,10 @@ export class TestService {
     private readonly removeDatabase: () => Promise<void>,
   ) {}
 
-  /** A copy, which a test may change. */
+  /** A copy of the shared documents, which a test may modify. */
   private copiedDocuments: readonly ApiDocument[] | undefined;
 
-  /** How many rows of each fixture were added. */
+  /** The number of rows that were added for each fixture. */
   private readonly added = new Map<object, number>();
 
   /** Starts the service with one client and one key. Call `close()` at the end of the test. */
@@ -78,7 +78,7 @@ export class TestService {
       NODE_ENV: 'test',
       DATABASE_URL: database.url,
       LOG_LEVEL: 'silent',
-      // A test may not get 503 because the machine is busy.
+      // A test must not receive 503 because the machine is busy.
       MAX_EVENT_LOOP_LAG_MS: '0',
       ...options.environment,
     });
@@ -105,26 +105,26 @@ export class TestService {
         database.remove,
       );
     } catch (error) {
-      // Nobody could close it, and its timers would continue.
+      // The caller has no reference to the application, whose timers would keep running.
       await app.close().catch(() => undefined);
       throw error;
     }
   }
 
-  /** The OpenAPI documents of this service, each with the path that its operations are below. */
+  /** The OpenAPI documents of this service. */
   get documents(): readonly ApiDocument[] {
-    // As it is served: a function within it is left out.
+    // Serialized as for clients, which omits functions.
     return (this.copiedDocuments ??= JSON.parse(
       writeExactJson(this.contract.documents),
     ) as readonly ApiDocument[]);
   }
 
-  /** The OpenAPI document of this service. `request()` checks each response against that of its path. */
+  /** The OpenAPI document of the API. `request()` checks each response against the document for its path. */
   get document(): OpenAPIObject {
     return this.documentOf(API_DOCUMENT.prefix);
   }
 
-  /** The OpenAPI document of the administration. */
+  /** The OpenAPI document of the administration API. */
   get adminDocument(): OpenAPIObject {
     return this.documentOf(ADMIN_DOCUMENT.prefix);
   }
@@ -137,13 +137,13 @@ export class TestService {
   /** The OpenAPI document of the operations below a path, such as `/v2`. */
   documentOf(prefix: string): OpenAPIObject {
     const found = this.documents.find((one) => one.prefix === prefix);
-    if (!found) throw new Error(`There is no document of ${prefix}.`);
+    if (!found) throw new Error(`There is no OpenAPI document with the prefix ${prefix}.`);
     return found.document;
   }
 
   /**
-   * Sends a request with the client's key and checks the response against the OpenAPI document. `json` is sent as the body; if it
-   * is a string, as it is. Pass `key: null` to send no key.
+   * Sends a request with the client's key and checks the response against the OpenAPI document. `json` is sent as the body; a string is sent
+   * unchanged. Pass `key: null` to send no key.
    */
   async request(method: string, path: string, options: RequestOptions = {}): Promise<TestResponse> {
     const { key = this.key } = options;
@@ -152,7 +152,7 @@ export class TestService {
     return response;
   }
 
-  /** The entries of a list, of all its pages: follows the `Link` of each page to the next. */
+  /** The entries of all pages of a list. Follows the `Link` header from each page to the next. */
   async everyPage(path: string, options: RequestOptions = {}): Promise<TestResponse['body'][]> {
     const entries: TestResponse['body'][] = [];
     for (let next: string | undefined = path; next !== undefined;) {
@@ -164,17 +164,17 @@ export class TestService {
     return entries;
   }
 
-  /** Adds the demo data of all features, as `petstore db seed` does; returns the number of rows. */
+  /** Adds the demo data of all features, as `petstore db seed` does. Returns the number of rows. */
   seed(count?: number): Promise<number> {
     return this.app.get(DemoData).add(count);
   }
 
-  /** The repository of an entity, to read rows or to write them without the API. */
+  /** The repository of an entity, for direct access to the database. */
   repository<Entity extends object>(entity: Type<Entity>): Repository<Entity> {
     return this.app.get(DataSource).getRepository(entity);
   }
 
-  /** Inserts a row without the API, with the values given and those of its fixture, and returns it as stored. */
+  /** Inserts a row directly into the database, with the given values and the defaults of its fixture, and returns the stored row. */
   async add<Entity extends object>(fixture: Fixture<Entity>, values: Partial<Entity> = {}): Promise<Entity> {
     const number = (this.added.get(fixture) ?? 0) + 1;
     this.added.set(fixture, number);
@@ -183,21 +183,21 @@ export class TestService {
     return repository.save(row);
   }
 
-  /** Collects the data of an event that listeners get from now on, in order. */
+  /** Collects the data of an event each time it is published from now on, in order. */
   collect<Data extends object>(event: DomainEvent<Data>): readonly Data[] {
     const collected: Data[] = [];
     this.app.get(EventEmitter2).on(event.name, (data: Data) => collected.push(data));
     return collected;
   }
 
-  /** Waits until the listeners of all events so far have ended; durable events have been given to theirs once. */
+  /** Waits until all listeners have handled the events published so far. Durable events have then been delivered to each listener once. */
   settled(): Promise<void> {
     return this.app.get(DomainEvents).settled();
   }
 
   /**
-   * The value of a metric: the sum of its samples that have these labels. Of a histogram, name its `_count` or `_sum`. 0 while
-   * nothing was counted.
+   * The value of a metric: the sum of all samples that have at least these labels. For a histogram, append `_count` or `_sum` to the name.
+   * Returns 0 if nothing has been counted yet.
    */
   async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
     return metricIn((await this.app.get(Metrics).exposition()).text, name, labels);

@@ -1,6 +1,6 @@
 /**
- * The test kit, for the suites of features and of packages: `petstore-service/testing`. It needs @nestjs/testing and
- * openapi-response-validator, which are devDependencies of the service: a package that uses it has them as its own.
+ * The test kit for features and packages, `petstore-service/testing`. It requires @nestjs/testing and openapi-response-validator, which a
+ * package that uses the kit must list in its own devDependencies.
  */
 export { TestService, type TestServiceOptions } from './test-service.js';
 export type { TestResponse, RequestOptions } from './test-response.js';
@@ -10,7 +10,7 @@ export { type Fixture, defineFixture } from './fixture.js';
 export { type KeyOptions, issueKey } from './issued-key.js';
 export { unindexedLists } from './unindexed-lists.js';
 
-// The guards, the pipe and the filter of every request, to override by their classes: `testing.overrideProvider(ApiKeyGuard)`.
+// The guards, the pipe and the filter of every request, so that tests can override them: `testing.overrideProvider(ApiKeyGuard)`.
 export { ApiKeyGuard } from '../../src/auth/api-key.guard.js';
 export { ScopesGuard } from '../../src/auth/scopes.guard.js';
 export { BodyGuard } from '../../src/http/chain/body.guard.js';

@@ -19,42 +19,42 @@ interface Query {
   readonly parameters: unknown[];
 }
 
-/** A list that declares filters or orders, with the texts that its filters are tried with. */
+/** A list that declares filters or sort orders, and a function that returns a sample value for a filter. */
 interface List {
   readonly path: string;
   readonly selection: DeclaredSelection;
   readonly valueOf: (filter: DeclaredFilter) => string;
 }
 
-/** Requirements on lists beyond each single filter. */
+/** Additional requirements for combinations of filters. */
 export interface IndexedTogether {
-  /** Pairs of filters, by the path of their list, such as `/v1/toys`, that need a common index. */
+  /** Pairs of filters that require a common index, by the path of their list, such as `/v1/toys`. */
   readonly together?: Readonly<Record<string, readonly (readonly [string, string])[]>>;
 }
 
 /**
- * The lists of a service, and the ways to filter and order them, for which the database has no index; empty if there are no such lists.
- * Every list whose query declares `@Filter()` or `@Sort()` is requested without a filter, with each filter, and with every two
- * of them, in each order, and its statements are explained (EXPLAIN): none may scan a table or sort its rows, and a
- * single filter must be a part of the search. It uses some requests of a separate client.
+ * Returns the lists of a service, with their filters and sort orders, for which the database has no index; an empty array if there are none.
+ * Every list whose query declares `@Filter()` or `@Sort()` is requested without a filter, with each filter, and with each pair of filters, in
+ * every sort order. The query plan (EXPLAIN) of each statement must not scan a table or sort its rows, and the index search must include the
+ * filter if there is only one. The requests are sent with the key of a separate client.
  *
  *     expect(await unindexedLists(service)).toEqual([]);
  *
- * Of two filters together the search needs one, and the rows are compared with the other. Where that is too slow, `together`
- * names the filters that must both be a part of the search.
+ * For a pair of filters, it is enough if the index search includes one of them and the database checks the rows found against the other. If
+ * that is too slow, list the pair in `together` to require that the index search includes both.
  */
 export async function unindexedLists(
   service: TestService,
   { together = {} }: IndexedTogether = {},
 ): Promise<string[]> {
-  const faults: string[] = [];
+  const problems: string[] = [];
   const lists = listsOf(service);
-  // The key of a suite may have the scopes of one feature alone.
+  // The service's own key may have only the scopes of one feature.
   const { key } = await service.issueKey({ plan: 'business' });
   for (const [path, pairs] of Object.entries(together)) {
     const known = lists.find((list) => list.path === path)?.selection.filters ?? [];
     for (const name of pairs.flat())
-      if (!known.some(({ parameter }) => parameter === name)) faults.push(`${path} has no filter ${name}.`);
+      if (!known.some(({ parameter }) => parameter === name)) problems.push(`${path} has no filter ${name}.`);
   }
   for (const list of lists) {
     const { filters, sort } = list.selection;
@@ -68,13 +68,13 @@ export async function unindexedLists(
           used.map((filter): [string, string] => [filter.parameter, list.valueOf(filter)]),
         );
         if (sort && order !== undefined) query.set(sort.parameter, order);
-        faults.push(
-          ...(await faultsOf(service, key, `${list.path}?${query.toString()}`, { used, searched })),
+        problems.push(
+          ...(await problemsOf(service, key, `${list.path}?${query.toString()}`, { used, searched })),
         );
       }
     }
   }
-  return faults;
+  return problems;
 }
 
 function isSame(pair: readonly string[], used: readonly DeclaredFilter[]): boolean {
@@ -94,7 +94,7 @@ function listsOf(service: TestService): List[] {
   });
 }
 
-/** The parts of a schema that decide about a value. */
+/** The parts of a schema that determine which values are valid. */
 interface Schema {
   readonly type?: string;
   readonly format?: string;
@@ -103,7 +103,7 @@ interface Schema {
   readonly $ref?: string;
 }
 
-/** A text that the parameter takes, by its schema in the OpenAPI document. */
+/** A value that a parameter accepts, according to its schema in the OpenAPI document. */
 function sampleOf({ document }: TestService, path: string, parameter: string): string {
   const template = path.replace(/^\/v\d+/, '').replace(/:(\w+)/g, '{$1}');
   const declared = (document.paths[template]?.get?.parameters ?? []).find(
@@ -123,55 +123,61 @@ function sampleOf({ document }: TestService, path: string, parameter: string): s
   return textOf(schema);
 }
 
-/** The filters of a request, and those that must be a part of the search. */
+/** The filters of a request, and the filters that the index search must include. */
 interface Filters {
   readonly used: readonly DeclaredFilter[];
   readonly searched: readonly DeclaredFilter[];
 }
 
-async function faultsOf(
+async function problemsOf(
   service: TestService,
   key: string,
   target: string,
   { used, searched }: Filters,
 ): Promise<string[]> {
   const dataSource = service.app.get(DataSource);
-  const faults: string[] = [];
-  // The page that follows starts by another statement; there is one when the table has enough rows.
+  const problems: string[] = [];
+  // The second page uses a different statement. It exists only if the table has enough rows.
   let next: string | undefined = `${target}&limit=1`;
   for (let page = 1; page <= 2 && next !== undefined; page += 1) {
     const queries: Query[] = [];
-    const { status, headers } = await whileNoting(dataSource, queries, () =>
+    const { status, headers } = await whileRecording(dataSource, queries, () =>
       service.request('GET', next ?? '', { key }),
     );
-    // Filters and orders may exclude each other; a single filter, without an order, must succeed.
+    // Filters and sort orders may be mutually exclusive, but a request with only one of them must succeed.
     if (status === 400 && used.length + Number(target.includes('sort=')) > 1) return [];
-    if (status !== 200) return [`${target} responds ${status}.`];
+    if (status !== 200) return [`${target} returned ${status}.`];
     const plans = await Promise.all(
       queries.map(({ sql, parameters }) => planOf(dataSource, sql, parameters)),
     );
     const steps = plans.flat();
-    faults.push(
-      ...badSteps(dataSource, steps, { used, searched }).map((fault) => `${target}, page ${page}: ${fault}`),
+    problems.push(
+      ...badSteps(dataSource, steps, { used, searched }).map(
+        (problem) => `${target}, page ${page}: ${problem}`,
+      ),
     );
     next = /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
   }
-  return faults;
+  return problems;
 }
 
-/** Set in the async context of a request, from the event of Node's HTTP server. */
+/** Set in the async context of every request when Node's HTTP server emits the event below. */
 const inRequest = new AsyncLocalStorage<true>();
 const REQUEST_START = 'http.server.request.start';
 
-/** Notes the SELECTs of requests during the work, but not those of background work. */
-async function whileNoting<T>(dataSource: DataSource, queries: Query[], work: () => Promise<T>): Promise<T> {
+/** Records the SELECT statements of requests while `work` runs, but not those of background jobs. */
+async function whileRecording<T>(
+  dataSource: DataSource,
+  queries: Query[],
+  work: () => Promise<T>,
+): Promise<T> {
   const { logger } = dataSource;
-  const noting: Logger = Object.create(logger) as Logger;
-  noting.logQuery = (sql, parameters = []) => {
+  const recording: Logger = Object.create(logger) as Logger;
+  recording.logQuery = (sql, parameters = []) => {
     if (inRequest.getStore() && /^\s*SELECT\b/i.test(sql)) queries.push({ sql, parameters });
   };
   const enter = (): void => inRequest.enterWith(true);
-  Object.assign(dataSource, { logger: noting });
+  Object.assign(dataSource, { logger: recording });
   subscribe(REQUEST_START, enter);
   try {
     return await work();
@@ -184,7 +190,7 @@ async function whileNoting<T>(dataSource: DataSource, queries: Query[], work: ()
 function badSteps(dataSource: DataSource, steps: readonly PlanStep[], { used, searched }: Filters): string[] {
   const tables = new Map(dataSource.entityMetadatas.map((entity) => [entity.tableName, entity]));
   const isBad = ({ isSort, table = '', scan }: PlanStep) =>
-    // Without a filter every row is listed, in the order of an index.
+    // A list without a filter may read all rows, in the order of an index.
     isSort || (scan && tables.has(table) && (used.length > 0 || scan === 'without an index'));
   const bad = [...new Set(steps.filter(isBad).map(({ text }) => text))];
   if (searched.length === 0) return bad;

@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { type MigrationInterface, type QueryRunner, Table, TableForeignKey } from 'typeorm';
 import { TablesModule } from '../../src/database/tables.module.js';
 
-/** A module that offers the repository of an entity, whose tables a migration makes as the entity declares them. */
+/** A module that provides the repository of an entity. A migration creates its tables from the entity's declaration. */
 export function addedTable(entity: Type): Type {
   class Added1799600000001 implements MigrationInterface {
     readonly name = `Added${entity.name}1799600000001`;
@@ -16,7 +16,7 @@ export function addedTable(entity: Type): Type {
       const { closureJunctionTable, schema } = metadata;
       if (schema !== undefined && connection.options.type === 'postgres')
         await runner.createSchema(schema, true);
-      // TypeORM declares it as never absent.
+      // According to TypeORM's types, it is always defined.
       const closures = metadata.treeType === 'closure-table' ? [closureJunctionTable] : [];
       for (const made of [metadata, ...junctions, ...closures]) {
         await runner.createTable(Table.create(made, connection.driver));

@@ -10,18 +10,18 @@ import { Settings } from '../../src/core/config/settings.js';
 import { ServiceAdapter } from '../../src/http/server/service-adapter.js';
 import { TestService } from '../kit/test-service.js';
 
-/** How a test makes an application of the service; a team may make its own in the same ways. */
+/** Creates an application as a test needs it. A team can create its own in the same way. */
 export interface ApplicationOptions {
   readonly modules?: readonly Type[];
   readonly adapter?: AbstractHttpAdapter;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Options that Nest is given for the application. */
+  /** Nest's application options. */
   readonly nest?: NestApplicationOptions;
-  /** Changes the application before it is started. */
+  /** Configures the application before it starts. */
   readonly prepare?: (app: INestApplication) => unknown;
 }
 
-/** The service with other options of Nest, listening until the test ends. It has no client and no key. */
+/** The service with other Nest options, listening until the test ends. It has no client and no key. */
 export async function application(
   options: ApplicationOptions,
 ): Promise<{ app: INestApplication; url: string }> {

@@ -3,8 +3,8 @@ import type { TestService, TestServiceOptions } from '../kit/test-service.js';
 import { openForAll, openForTest } from './opened.js';
 
 /**
- * A running service as a new client of it has it: `request()` sends a key of that client. A suite whose tests differ in their client
- * alone starts one service. Closing it closes the service for all.
+ * Runs tests of a shared service as a new client: `request()` sends a key of that client. A suite whose tests differ only in their client
+ * needs to start only one service. Closing it closes the shared service.
  */
 export async function asClient(
   service: TestService,
@@ -18,8 +18,8 @@ export async function asClient(
 }
 
 /**
- * For all tests of a file: opens a new client of the service that they share, which starts again at the same instant, or of one of the
- * test's own where its environment is another.
+ * For all tests in a file: opens a new client of a shared service, whose clock is reset to the same instant, or a separate service if the
+ * test requires a different environment.
  */
 export async function openClients(
   overrides: TestServiceOptions = {},
@@ -32,7 +32,10 @@ export async function openClients(
   };
 }
 
-/** Sets the clock of a service to an instant as if it had just started there: a step back of less than a minute would keep its window. */
+/**
+ * Sets the clock of a service as if the service had just started at this instant: setting it back by less than a minute would continue the
+ * current window.
+ */
 export async function startAt(service: TestService, at: string): Promise<void> {
   service.clock.advance(3 * 86_400_000);
   await service.request('GET', '/v1/pets?limit=1');

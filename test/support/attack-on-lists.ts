@@ -7,10 +7,13 @@ import type { TestService } from '../kit/test-service.js';
 const WRITERS = 8;
 const READERS = 24;
 const LISTS = ['/v1/pets?limit=100', '/v1/pets?limit=100&status=available'];
-/** Most rows of one writer: all rows fit into one page. */
+/** Maximum number of rows per writer, small enough that all rows fit on one page. */
 const MAX_ROWS = 6;
 
-/** Until the test is over, one question of an instance for its version serves 30 uses, also those that come after it: an attack must find it. */
+/**
+ * Breaks the service on purpose until the end of the test: an instance reuses the version of the data for 30 requests, including later
+ * ones. An attack must detect this.
+ */
 export function shareVersions(instances: readonly TestService[]): void {
   for (const { app } of instances) {
     const version = app.get(DataVersion);
@@ -25,10 +28,10 @@ export function shareVersions(instances: readonly TestService[]): void {
 }
 
 type Query = (text: string, values?: unknown[]) => Promise<unknown>;
-/** A change of one row: `rename` gives it the next number. */
+/** Changes one row. `rename` gives it the next number. */
 type Update = (query: Query, rename: () => Promise<unknown>, id: string) => Promise<unknown>;
 
-/** How a program changes a row. */
+/** The ways in which a program changes a row. */
 const UPDATES: Readonly<Record<string, Update>> = {
   update: (_, rename) => rename(),
   late: async (query, rename) => {
@@ -57,13 +60,13 @@ const UPDATES: Readonly<Record<string, Update>> = {
 };
 
 /**
- * Writers that change animals by two instances and by SQL, and readers that look in each list for all that was acknowledged before they
- * asked. Names of animals end with a number that grows.
+ * Writers that change animals through two instances and with SQL, and readers that check each list for all changes that were acknowledged
+ * before the request. The names of animals end with an increasing number.
  */
 export class Attack {
-  /** What happened how often. */
+  /** The number of occurrences of each event. */
   readonly noted: Record<string, number> = {};
-  /** The number that was last acknowledged for each animal. */
+  /** The last acknowledged number of each animal. */
   private readonly acknowledged = new Map<string, number>();
   private readonly deleted = new Set<string>();
   private readonly stale: string[] = [];
@@ -76,11 +79,11 @@ export class Attack {
     private readonly instances: readonly [TestService, TestService],
     private readonly database: string,
     private readonly key: string,
-    /** Whether the instances have PetChangesModule, which changes and deletes animals by HTTP. */
+    /** Whether the instances include PetChangesModule, which changes and deletes animals over HTTP. */
     private readonly changesByHttp = false,
   ) {}
 
-  /** Runs until the given number of writes were acknowledged; the faults come one after the other, in equal distances. */
+  /** Runs until the given number of writes have been acknowledged. Injects the faults one after another, at equal intervals. */
   async run(most: number, faults: readonly (() => Promise<unknown>)[]) {
     const readers = Array.from({ length: READERS }, (_, at) => this.readAgain(at));
     const writers = Array.from({ length: WRITERS }, (_, at) => this.writeAgain(at, most));
@@ -110,7 +113,7 @@ export class Attack {
         client ??= await this.connected();
         await this.write(writer, rows, client);
         this.writes += 1;
-        // By the other instance, immediately.
+        // Through the other instance, immediately.
         await this.check(writer + 1 + 2 * (this.writes % 2));
       } catch (error) {
         this.note(`failed: ${String(error).slice(0, 60)}`);
@@ -123,7 +126,7 @@ export class Attack {
     await client?.end();
   }
 
-  /** One change; what fails is not acknowledged, and may be there or not. */
+  /** Makes one change. A change that fails is not acknowledged, and may or may not have been made. */
   private async write(writer: number, rows: string[], client: pg.Client): Promise<void> {
     const number = (this.number += 1);
     const at = Math.floor(Math.random() * rows.length);
@@ -171,7 +174,7 @@ export class Attack {
     for (const id of deleted) if (numbers.has(id)) this.stale.push(`${id} was deleted already`);
   }
 
-  /** A change by HTTP; throws unless it is acknowledged. */
+  /** Makes a change over HTTP. Throws unless it is acknowledged. */
   private async change(writer: number, method: string, path: string, json?: object): Promise<Response> {
     const response = await this.send(writer, `/v1/pets${path}`, method, json);
     if (!response.ok) throw new Error(`${method} ${response.status}`);
@@ -194,7 +197,7 @@ export class Attack {
     return client;
   }
 
-  /** A prepared transaction outlives its session, and would lock its row. */
+  /** Rolls back prepared transactions: they survive their session and would keep rows locked. */
   private async undoPrepared(rows: readonly string[]): Promise<void> {
     let client: pg.Client | undefined;
     while (!client) client = await this.connected().catch(() => pause(20, undefined));

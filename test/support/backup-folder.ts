@@ -13,7 +13,7 @@ import {
   SERVICE,
 } from './service-process.js';
 
-/** The store that each folder starts with, made once. */
+/** The initial database of every folder, created once. */
 let first: Promise<{ readonly key: string; readonly file: Buffer }> | undefined;
 async function firstStore() {
   const { path, remove } = await emptyFolder();
@@ -23,15 +23,15 @@ async function firstStore() {
   return { key, file };
 }
 
-/** A folder with its own store, in which the service and the command line run as an operator runs them. */
+/** A folder with a separate database, in which the service and the command line run as an operator runs them. */
 export class BackupFolder {
   private constructor(
     readonly path: string,
-    /** A key without a limit that is met. */
+    /** A key whose limit is never reached. */
     readonly key: string,
   ) {}
 
-  /** One with a client and its key, which is removed at the end of the test. */
+  /** Creates a folder with one client and its key. It is removed at the end of the test. */
   static async make(environment: NodeJS.ProcessEnv = {}): Promise<BackupFolder> {
     const path = await folderOfTest();
     if (environment.DATABASE_URL !== undefined)
@@ -48,12 +48,12 @@ export class BackupFolder {
     return join(this.path, 'data/petstore.sqlite');
   }
 
-  /** Starts the service, which is stopped at the end of the test. */
+  /** Starts the service. It is stopped at the end of the test. */
   start(environment: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> {
     return serviceOfTest(this.path, environment);
   }
 
-  /** Makes an animal; returns its id once it is acknowledged. */
+  /** Adds an animal. Returns its id once the write is acknowledged. */
   async add(service: ServiceProcess, name: string): Promise<number> {
     const json = { name, categoryId: 1 };
     const response = await service.request('POST', '/v1/pets', { key: this.key, json });
@@ -61,13 +61,16 @@ export class BackupFolder {
     return response.body.id as number;
   }
 
-  /** The status and the name with which an animal is returned. */
+  /** The response status and the name of an animal. */
   async find(service: ServiceProcess, id: number): Promise<readonly [number, string | undefined]> {
     const { status, body } = await service.request('GET', `/v1/pets/${id}`, { key: this.key });
     return [status, (body as { name?: string }).name];
   }
 
-  /** Runs lines of a shell in it; `npx petstore` is the command line of this checkout. `output` is standard output, then the errors. */
+  /**
+   * Runs shell commands in the folder; `npx petstore` is the command line of this checkout. `output` contains standard output, followed by
+   * standard error.
+   */
   async shell(
     lines: string,
     environment: NodeJS.ProcessEnv = {},
@@ -84,7 +87,7 @@ export class BackupFolder {
   }
 }
 
-/** The lines of a shell that a page of docs/operations/ has under a name, such as `backup.md` under `drill`. */
+/** The shell commands under a heading of a page in docs/operations/, such as `drill` in `backup.md`. */
 export async function drillLines(file: string, name: string): Promise<string[]> {
   const page = await readFile(join(ROOT, 'docs/operations', file), 'utf8');
   const [, lines] = new RegExp(`\`\`\`sh ${name}\\n([^]*?)\`\`\``).exec(page) ?? [];

@@ -6,32 +6,32 @@ import type { VerifiedCopy } from '../../src/database/commands/verified-copy.js'
 import { sourceWith } from './copy-source.js';
 import { folderOfTest } from './service-process.js';
 
-/** When restores happen: it stands in the name of what they replace. */
+/** The time of all restores. The replaced files have it in their names. */
 const NOW = Date.parse('2026-11-22T18:00:00.000Z');
-/** Some 6 MiB. */
+/** About 6 MiB of data. */
 export const MANY_ANIMALS = `WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 60000)
   INSERT INTO pets (id, name, category_id, status) SELECT id, hex(randomblob(30)), id, 'sold' FROM n`;
 
-/** The statement that makes an animal. */
+/** The statement that adds an animal. */
 export function pet(id: number): string {
   return `INSERT INTO pets (id, name, category_id, status) VALUES (${id}, 'Pet ${id}', 1, 'sold')`;
 }
 
-/** The file of a store with these statements carried out, alone in its folder. */
+/** Creates an SQLite file with these statements executed, alone in its folder. */
 export async function storeWith(...statements: readonly string[]): Promise<string> {
   const file = join(await folderOfTest(), 'petstore.sqlite');
   await rename(await sourceWith(...statements), file);
   return file;
 }
 
-/** Backs a store up, one with an animal unless `more` names another. */
+/** Backs up a store: a new one with one animal, unless `more` names another. */
 export async function backUpTo(file: string, more: Partial<BackupOptions> = {}): Promise<VerifiedCopy> {
   const database = more.database ?? (await storeWith(pet(1)));
   const { signal } = new AbortController();
   return backUp({ database, file, overwrite: false, signal, ...more });
 }
 
-/** Restores a backup into the place of a store. */
+/** Restores a backup over a store. */
 export function restoreFrom(
   file: string,
   database: string,

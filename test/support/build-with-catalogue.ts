@@ -6,12 +6,12 @@ import build from './build.js';
 import { CATALOGUE, catalogueAppModule, isOfPlatform } from './project-copy.js';
 import { ROOT, WITH_CATALOGUE } from './service-process.js';
 
-/** What an installation of the service has. */
+/** The files of an installed service. */
 const PARTS = ['package.json', 'bin', 'schematics', 'dist/docs', 'dist/src'];
 
 /**
- * Run once before suites that start processes: makes what they start, WITH_CATALOGUE, from this build. It is this checkout with the catalogue
- * of the suites in the place of its features, so that those may change, or go.
+ * Runs once before suites that start processes: creates WITH_CATALOGUE, from which they start, from this build. It is this checkout with
+ * the catalogue of the test suites instead of its features, so that those can be changed or removed.
  */
 export default async function setup(): Promise<void> {
   build();
@@ -28,7 +28,7 @@ export default async function setup(): Promise<void> {
   await rename(buildFolder, WITH_CATALOGUE);
 }
 
-/** Whether a folder was made after these files and folders have changed. */
+/** Whether a folder was created after the last change of these files and folders. */
 async function isNewer(folder: string, others: readonly string[]): Promise<boolean> {
   if (!existsSync(folder)) return false;
   const [made = 0, ...changed] = await Promise.all(
@@ -37,12 +37,12 @@ async function isNewer(folder: string, others: readonly string[]): Promise<boole
   return changed.every((time) => time < made);
 }
 
-/** Whether a process needs a file of the build. */
+/** Whether a process requires a file of the build. */
 function isNeeded(path: string): boolean {
   return isOfPlatform(path) && !path.endsWith('.d.ts');
 }
 
-/** Writes what the compiler makes of a source, without its types being checked. */
+/** Compiles a source file without checking its types. */
 async function compile(source: string, file: string): Promise<void> {
   const { default: ts } = await import('typescript');
   const { outputText } = ts.transpileModule(source, {

@@ -6,12 +6,11 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Keys that are made in a moment: one of RSA takes a third of a second of a core. */
+/** The type of the keys. Generating an RSA key would take a third of a second of CPU time. */
 const EC = '-newkey ec -pkeyopt ec_paramgen_curve:P-256';
 
 /**
- * Makes a folder with `server.crt` and `server.key` for the name localhost, signed by its own authority, `ca.crt`. Remove it when
- * done.
+ * Creates a folder with `server.crt` and `server.key` for localhost, signed by a separate authority, `ca.crt`. Remove the folder when done.
  */
 export async function makeCertificates(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-certificates-'));
@@ -23,9 +22,9 @@ export async function makeCertificates(): Promise<string> {
   return folder;
 }
 
-/** A certificate to make: by whom, for which name, and for how many days; a negative number of them has ended. */
+/** The certificate to create: its issuer, its name, and its lifetime in days. With a negative lifetime, it has expired. */
 export interface WantedCertificate {
-  /** The authority of the folder, one that it has not, with or without its own certificate in the chain, or itself. */
+  /** The issuer: the authority in the folder, an unknown authority (whose certificate may be in the chain), its intermediate, or itself. */
   readonly by: 'authority' | 'another' | 'another, in the chain' | 'an intermediate of another' | 'itself';
   readonly name: string;
   readonly days?: number;
@@ -34,7 +33,7 @@ export interface WantedCertificate {
 const AUTHORITY = '-addext basicConstraints=critical,CA:TRUE';
 const SIGNED = '-CAcreateserial -copy_extensions copy';
 
-/** Makes a certificate in a folder of makeCertificates, and returns what a server needs of it. */
+/** Creates a certificate in a folder of makeCertificates(), and returns the TLS options for a server. */
 export async function certificateFor(
   folder: string,
   { by, name, days = 2 }: WantedCertificate,

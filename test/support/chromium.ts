@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { type Browser, type Page, chromium } from 'playwright-core';
 import { CHROMIUM } from './requirements.js';
 
-/** Without these Chromium calls home at every start, and cannot run as root. */
+/** Without these options, Chromium sends requests to its vendor at startup, and cannot run as root. */
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -14,10 +14,10 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** axe-core as text: the policy of the pages takes no script of others, the debugger that Playwright drives does. */
+/** The source of axe-core. The pages' policy blocks other scripts, except those injected by the debugger, which Playwright uses. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Starts Debian's Chromium without a window. */
+/** Starts Debian's Chromium in headless mode. */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 }
@@ -27,19 +27,19 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** Whether something on a page is wider than the window. */
+/** Whether an element on a page is wider than the window. */
 function scrollsSideways(page: Page): Promise<boolean> {
   return page.evaluate<boolean>(
     'document.documentElement.scrollWidth > document.documentElement.clientWidth',
   );
 }
 
-/** What axe-core finds on a page as it is, one line each. */
+/** The violations that axe-core finds on the current page, one line each. */
 export async function findingsOn(page: Page): Promise<string[]> {
   if (await page.evaluate<boolean>('!window.axe')) await page.evaluate(AXE);
   // During a transition between two colors, the contrast is too low.
   await page.evaluate('document.getAnimations().forEach((animation) => animation.finish())');
-  // Without `preload`, which would put imported style sheets into the page as text, against its policy.
+  // Without `preload`, which would insert imported style sheets into the page as text and violate its policy.
   const violations = await page.evaluate<Finding[]>(
     `axe.run(document, { resultTypes: ['violations'], preload: false }).then(({ violations }) => violations)`,
   );
@@ -48,13 +48,13 @@ export async function findingsOn(page: Page): Promise<string[]> {
   );
 }
 
-/** Each width and each colour once: what differs by both is nowhere. */
+/** Each width and each color scheme once. No problem depends on the combination. */
 const VIEWS = [
   { width: 390, colorScheme: 'dark' },
   { width: 1280, colorScheme: 'light' },
 ] as const;
 
-/** Why not everyone can read a page as it is: narrow and dark, then wide and light. One line each. */
+/** Accessibility problems of the current page in each view, one line each. */
 export async function faultsInViews(page: Page): Promise<string[]> {
   const faults: string[] = [];
   for (const { width, colorScheme } of VIEWS) {

@@ -3,17 +3,17 @@ import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { faultsInViews, launchChromium } from './chromium.js';
 import { PrefixProxy } from './prefix-proxy.js';
 
-/** One tab with the console or the page of a key holder, and what went wrong in it. */
+/** A browser tab with the console or the page for key holders, and the problems that occurred in it. */
 export class ConsoleBrowser {
-  /** Errors and warnings of the browser's console, violations of the policy among them. */
+  /** Errors and warnings in the browser's console, including violations of the content security policy. */
   readonly complaints: string[] = [];
-  /** What Chromium writes of each refusal that got a response, whatever the page makes of it. */
+  /** Chromium's messages about error responses, which it logs even if the page handles them. */
   readonly refusals: string[] = [];
   /** Requests to other origins. */
   readonly foreign: string[] = [];
-  /** Every address that was asked for. */
+  /** The URLs of all requests. */
   readonly requested: string[] = [];
-  /** Why not everyone can read the views that were looked at. */
+  /** Accessibility problems of the views that were checked. */
   readonly faults: string[] = [];
 
   private constructor(
@@ -22,7 +22,7 @@ export class ConsoleBrowser {
     readonly url: string,
   ) {}
 
-  /** Opens the console of the service at this origin, in its own browser; `path` may have a prefix in front. */
+  /** Opens the console of the service at this origin in a separate browser. `path` may include a prefix. */
   static async open(origin: string, path = '/console'): Promise<ConsoleBrowser> {
     const browser = await launchChromium();
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
@@ -45,9 +45,9 @@ export class ConsoleBrowser {
   }
 
   /**
-   * Opens a page of a new service behind the prefix `/store`, so that no address of the page may start at the root. `close` ends all.
-   * The page compares instants of the service with the clock of the browser, and a ban is earned within one minute: the service starts
-   * with the minute.
+   * Opens a page of a new service behind the prefix `/store`, so that no URL in the page can be relative to the root. `close` stops
+   * everything. The service starts at the beginning of a minute, because a ban is earned within one minute, and because the page compares
+   * timestamps of the service with the browser's clock.
    */
   static async behindPrefix(options: TestServiceOptions, path = '/console') {
     const minute = new Date();
@@ -69,7 +69,7 @@ export class ConsoleBrowser {
     await this.page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  /** Shows another view, by its address behind the hash. */
+  /** Opens another view by its URL fragment. */
   async show(hash: string): Promise<void> {
     await this.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
   }
@@ -82,17 +82,17 @@ export class ConsoleBrowser {
     return this.page.getByRole('dialog');
   }
 
-  /** A button of the dialog. */
+  /** A button in the dialog. */
   inDialog(name: string | RegExp): Locator {
     return this.dialog.getByRole('button', { name });
   }
 
-  /** Waits until there is no dialog. */
+  /** Waits until no dialog is open. */
   async closed(): Promise<void> {
     await this.dialog.waitFor({ state: 'detached' });
   }
 
-  /** Stores the key or the secret that the dialog shows once, and closes it; returns it. */
+  /** Confirms that the key or secret in the dialog has been stored, which closes the dialog. Returns the key or secret. */
   async stored(what: 'key' | 'secret'): Promise<string> {
     const secret = await this.dialog.getByLabel(`The new ${what}`).inputValue();
     await this.inDialog('I have stored it').click();
@@ -101,7 +101,7 @@ export class ConsoleBrowser {
     return secret;
   }
 
-  /** Looks at a view, narrow and dark, wide and light. */
+  /** Checks the accessibility of a view: narrow and dark, and wide and light. */
   async check(view: string): Promise<void> {
     this.faults.push(...(await faultsInViews(this.page)).map((fault) => `${view}: ${fault}`));
   }

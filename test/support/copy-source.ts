@@ -15,7 +15,7 @@ export function petsUpTo(count: number): string {
       CASE id % 3 WHEN 0 THEN 'sold' WHEN 1 THEN 'available' ELSE 'pending' END FROM n`;
 }
 
-/** A file with the schema of this build, which is made once for a suite: migrating takes longer than most tests. */
+/** A file with the schema of this build, created once per suite, because running the migrations takes longer than most tests. */
 let empty: Promise<Buffer> | undefined;
 
 async function migrated(file: string): Promise<Buffer> {
@@ -25,7 +25,7 @@ async function migrated(file: string): Promise<Buffer> {
   return readFile(file);
 }
 
-/** A file with the schema of this build, and what the statements add. It is removed at the end of the test. */
+/** A file with the schema of this build and the rows that the statements add. It is removed at the end of the test. */
 export async function sourceWith(...statements: readonly string[]): Promise<string> {
   const file = join(tmpdir(), `petstore-copy-${randomUUID()}.sqlite`);
   onTestFinished(async () => {

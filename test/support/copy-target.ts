@@ -4,31 +4,31 @@ import { openDataSource } from '../../src/database/data-source.js';
 import { migrate } from '../../src/database/schema.js';
 import { type MadeDatabase, makeDatabase } from '../kit/test-database.js';
 
-/** An empty PostgreSQL database that files are copied into. */
+/** An empty PostgreSQL database into which SQLite files are copied. */
 export class CopyTarget {
   private constructor(
     private readonly database: MadeDatabase,
-    /** A session in it, as psql has one. */
+    /** A session in the database, as from psql. */
     readonly client: pg.Client,
   ) {}
 
-  /** Makes one. Remove it when done. */
+  /** Creates a database. Remove it when done. */
   static async make(): Promise<CopyTarget> {
     const database = await makeDatabase('postgres');
     return new CopyTarget(database, await connected(database.url, 'psql'));
   }
 
-  /** Its address, for DATABASE_URL. */
+  /** The database URL, for DATABASE_URL. */
   get url(): string {
     return this.database.url;
   }
 
-  /** Another session in it, by the name that it gives itself. */
+  /** Another session in the database, with this application name. */
   connected(name: string): Promise<pg.Client> {
     return connected(this.database.url, name);
   }
 
-  /** Copies a file into it. */
+  /** Copies a file into the database. */
   copy(file: string, more: Partial<CopyOptions> = {}): Promise<CopyReport> {
     return copyDatabase({
       file,
@@ -40,19 +40,19 @@ export class CopyTarget {
     });
   }
 
-  /** Makes the tables of this build. */
+  /** Creates the tables of this build. */
   async migrate(): Promise<void> {
     const database = await openDataSource({ databaseUrl: this.url });
     await migrate(database);
     await database.destroy();
   }
 
-  /** The rows that a query answers, each as a list of its values. */
+  /** The rows that a query returns, each as an array of values. */
   async rows(sql: string): Promise<unknown[][]> {
     return (await this.client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows;
   }
 
-  /** Ends its session and drops it. */
+  /** Closes the session and drops the database. */
   async remove(): Promise<void> {
     await this.client.end();
     await this.database.remove();

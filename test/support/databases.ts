@@ -7,17 +7,17 @@ import { openDataSource } from '../../src/database/data-source.js';
 import { makeDatabase } from '../kit/test-database.js';
 import { POSTGRES_URL } from './requirements.js';
 
-/** Whether this run of test/postgres is the one on PostgreSQL (vitest.config.ts). */
+/** Whether this run of test/postgres uses PostgreSQL (vitest.config.ts). */
 export const ON_POSTGRES = process.env.PETSTORE_TEST_DATABASE === 'postgres';
 
-/** The DATABASE_URL of an empty database of PostgreSQL, which is dropped when the test is over. */
+/** The DATABASE_URL of an empty PostgreSQL database, which is dropped at the end of the test. */
 export async function postgresOfTest(): Promise<string> {
   const { url, remove } = await makeDatabase('postgres');
   onTestFinished(remove);
   return url;
 }
 
-/** A DataSource on a database as the command line opens it, until the test is over. */
+/** A DataSource as the command line opens it, closed at the end of the test. */
 export async function dataSourceOfTest(
   databaseUrl: string,
   opening: { readonly isUnlimited?: boolean } = {},
@@ -27,10 +27,10 @@ export async function dataSourceOfTest(
   return dataSource;
 }
 
-/** `it` for what is SQLite's own. */
+/** `it` for tests that apply only to SQLite. */
 export const itOnSqlite: (name: string, test: () => Promise<void>) => void = ON_POSTGRES ? it.skip : it;
 
-/** A statement whose parameters are `?` in the words of the database: PostgreSQL numbers them. */
+/** Converts `?` parameters to the syntax of the database: PostgreSQL numbers them. */
 export function withParameters(sql: string): string {
   let at = 0;
   return ON_POSTGRES ? sql.replace(/\?/g, () => `$${(at += 1)}`) : sql;
@@ -47,7 +47,7 @@ export async function planOf(
     return rows.map(({ detail }) => detail);
   }
   return dataSource.transaction(async ({ queryRunner }) => {
-    // PostgreSQL prefers to scan and sort a small table. The check is whether an index could serve the query.
+    // PostgreSQL prefers to scan and sort a small table, but the question is whether an index could serve the query.
     for (const other of ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin', 'hashagg'])
       await queryRunner?.query(`SET LOCAL enable_${other} = off`);
     const rows = (await queryRunner?.query(`EXPLAIN ${sql}`, parameters)) as { 'QUERY PLAN': string }[];
@@ -55,7 +55,7 @@ export async function planOf(
   });
 }
 
-/** Makes the database refuse whatever writes, or take it again. */
+/** Makes the database refuse all writes, or accept them again. */
 export async function refuseWrites(dataSource: DataSource, refuses: boolean): Promise<void> {
   if (!ON_POSTGRES) {
     await dataSource.query(`PRAGMA query_only = ${refuses ? 'ON' : 'OFF'}`);
@@ -65,7 +65,7 @@ export async function refuseWrites(dataSource: DataSource, refuses: boolean): Pr
   await client.connect();
   const { database } = dataSource.driver;
   await client.query(`ALTER DATABASE "${database}" SET default_transaction_read_only = ${refuses}`);
-  // It holds for new sessions alone. One that was cut during a COMMIT would leave open whether that was carried out.
+  // The setting applies only to new sessions. If a session were terminated during a COMMIT, the outcome would be unknown.
   const { rows } = await client.query<{ now: string }>('SELECT now()::text AS now');
   const end = `SELECT pg_terminate_backend(CASE state WHEN 'idle' THEN pid END) FROM pg_stat_activity
     WHERE datname = $1 AND backend_start < $2`;

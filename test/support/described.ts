@@ -1,9 +1,9 @@
 import { Operation, type SuccessResponse } from '../../src/http/declarations/operation.decorator.js';
 
-/** Declares no member. */
+/** A schema without members. */
 export class Anything {}
 
-/** Describes an operation of a test, whose texts do not matter: by default it answers 200 with anything. */
+/** Documents an operation in a test where the text does not matter. By default, it returns 200 with any body. */
 export function described(id: string, response: object = { type: Anything }): MethodDecorator {
   return Operation({
     id,

@@ -1,17 +1,17 @@
 import { expect } from 'vitest';
 import { petstoreHere } from './petstore-here.js';
 
-/** One of the findings of doctor. */
+/** A finding of `petstore doctor`. */
 export interface Finding {
   check: string;
   state: string;
   found: string;
 }
 
-/** The findings in the JSON of doctor. */
+/** The findings in the JSON output of doctor. */
 export const findingsIn = (stdout: string) => (JSON.parse(stdout) as { findings: Finding[] }).findings;
 
-/** What doctor finds at one check. */
+/** The finding of one check of doctor. */
 export async function finding(
   path: string,
   check: string,
@@ -21,5 +21,5 @@ export async function finding(
   return findingsIn(stdout).find((one) => one.check === check) ?? { check, state: 'missing', found: '' };
 }
 
-/** A finding that something is wrong, and what it says. */
+/** A finding that reports a problem with this text. */
 export const wrong = (found: RegExp) => ({ state: 'wrong', found: expect.stringMatching(found) as string });

@@ -1,5 +1,6 @@
-// The built service with a durable listener, for suites that kill it: it notes what it hears in heard.txt. Started with PUBLISH it
-// publishes two events with an animal each, and DIE tells when the process is killed. It has no build step, so no decorator syntax.
+// The built service with a durable listener, for suites that kill it. The listener appends the events that it receives to heard.txt. With
+// PUBLISH, the service publishes two events, each with an animal, and DIE specifies when the process is killed. Plain JavaScript without a
+// build step, so it does not use decorator syntax.
 import 'reflect-metadata';
 import { appendFileSync } from 'node:fs';
 import { Module } from '@nestjs/common';
@@ -34,7 +35,7 @@ if (PUBLISH) {
   await app.get(DataSource).transaction(async (manager) => {
     for (const step of ['first', 'second']) {
       await manager.insert(Pet, { name: step, categoryId: 1n, status: 'sold' });
-      // Without types the compiler takes the event for one that is not durable.
+      // Without types, the linter does not recognize the event as durable.
       // eslint-disable-next-line typescript/await-thenable
       await app.get(DomainEvents).publish(PET_SOLD, { petId: 7n, step });
     }

@@ -1,16 +1,16 @@
 import { type TestResponse, type TestService } from '../kit/test-service.js';
 
-/** Strikes that bring a ban. */
+/** Number of strikes that lead to a ban. */
 const STRIKES = 20;
 
-/** Sends requests without waiting for anything, and returns the last. */
+/** Sends requests without waiting between them. Returns the last response. */
 export async function hammer(service: TestService, times: number, key?: string): Promise<TestResponse> {
   const options = key === undefined ? {} : { key };
   for (let sent = 1; sent < times; sent += 1) await service.request('GET', '/v1/pets?limit=1', options);
   return service.request('GET', '/v1/pets?limit=1', options);
 }
 
-/** Sends one request a second, so that each that is refused is a strike, and returns the last. */
+/** Sends one request per second, so that each refusal is a strike. Returns the last response. */
 export async function goOn(service: TestService, strikes: number, key?: string): Promise<TestResponse> {
   for (let sent = 1; sent < strikes; sent += 1) {
     await hammer(service, 1, key);
@@ -20,8 +20,8 @@ export async function goOn(service: TestService, strikes: number, key?: string):
 }
 
 /**
- * Uses up the minute of a client on the free plan, lets the forgiven two seconds pass, and goes on until the ban, which
- * starts 21 seconds later. Answers the first refusal of the ban.
+ * Uses up the minute of a client on the free plan, lets the two-second grace period pass, and continues until the ban, which begins 21
+ * seconds later. Returns the first response that reports the ban.
  */
 export async function earnBan(service: TestService, key?: string): Promise<TestResponse> {
   await hammer(service, 61, key);

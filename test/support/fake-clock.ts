@@ -2,18 +2,18 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FAKETIME } from './requirements.js';
 
-/** A wall clock for one process, by libfaketime, which looks at it once a second; the machine's is touched by nobody. */
+/** A wall clock for one process, implemented with libfaketime, which reads the time once a second. The machine's clock is not changed. */
 export async function fakeClock(folder: string) {
   const file = join(folder, 'clock');
   const write = async (time: string): Promise<void> => {
-    // At once: the library may read it at any moment.
+    // Written atomically, because the library may read the file at any time.
     await writeFile(`${file}.new`, time);
     await rename(`${file}.new`, file);
   };
-  /** By how many seconds it is ahead of the machine's. */
+  /** How far the clock is ahead of the machine's, in seconds. */
   const set = (ahead: number): Promise<void> =>
     write(`${ahead < 0 ? '-' : '+'}${Math.abs(Math.round(ahead))}`);
-  /** Stops it at an instant, in ms since the Unix epoch, to the second. */
+  /** Stops the clock at an instant, in ms since the Unix epoch, with a precision of one second. */
   const stopAt = (instant: number): Promise<void> =>
     write(new Date(instant).toISOString().slice(0, 19).replace('T', ' '));
   await set(0);

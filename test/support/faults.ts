@@ -1,5 +1,5 @@
 import type { TestResponse } from '../kit/test-response.js';
 
-/** The faults that a 400 names, each as its field and code, in their order; none for other responses. */
+/** The errors in a response with status 400, each as field and code, in order; empty for other responses. */
 export const faultsOf = ({ body }: TestResponse): string[] =>
   (body?.details ?? []).map(({ field, code }: { field: string; code: string }) => `${field} ${code}`);

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 
 /**
- * So many clients that do something over and over, each one turn after the other, until the end of the test. What is returned ends them
- * earlier: it waits for the turns under way, and rejects with what one of them threw.
+ * Runs the given number of clients until the end of the test. Each calls `turn` repeatedly, one call after another. The returned function
+ * stops them earlier: it waits for the running calls, and rejects if one of the calls has failed.
  */
 export function keepDoing(
   clients: number,

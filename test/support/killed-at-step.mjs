@@ -1,5 +1,6 @@
-// Loaded before a process starts (node --import): kills it before its step KILLED_AT, counted from 1. A step is a change of files or
-// a call of sqlite3. One that ends by itself writes how many it made to the file that STEPS names. With NO_LINKS the file system has none.
+// Preloaded into a process (node --import): kills it before step KILLED_AT, counted from 1. A step is a change to the file system or a call
+// of sqlite3. A process that is not killed writes its number of steps to the file named by STEPS. With NO_LINKS, creating links fails, as
+// on a file system that does not support them.
 import { writeFileSync } from 'node:fs';
 import files from 'node:fs/promises';
 import { createRequire, syncBuiltinESMExports } from 'node:module';

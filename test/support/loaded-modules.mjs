@@ -1,9 +1,8 @@
-// Loaded before a process starts (node --import): writes each module that it loads from then on to the file that
-// LOADED_MODULES names, one line each.
+// Preloaded into a process (node --import): appends each module that the process loads to the file named by LOADED_MODULES, one per line.
 import { appendFileSync } from 'node:fs';
 import Module, { register } from 'node:module';
 
-/** Hook of Node for modules that are imported; runs in its own thread, which has none of what is below. */
+/** Node.js hook for imported modules. It runs in a separate thread, without access to the variables below. */
 export async function load(url, context, next) {
   appendFileSync(process.env.LOADED_MODULES, `${url}\n`);
   return next(url, context);

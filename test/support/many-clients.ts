@@ -3,7 +3,9 @@ import { DataSource } from 'typeorm';
 import { Client } from '../../src/auth/clients/client.entity.js';
 import type { TestService } from '../kit/test-service.js';
 
-/** Adds clients `Client 0`, `Client 1`…, each a second after the one before, of which every tenth has the plan business. */
+/**
+ * Adds the clients `Client 0`, `Client 1`, and so on, each created one second after the previous one. Every tenth has the plan business.
+ */
 export async function insertMany(service: TestService, count: number): Promise<void> {
   const clients = Array.from({ length: count }, (_, at) => ({
     id: randomUUID(),

@@ -21,7 +21,7 @@ import type { TestServiceOptions } from '../kit/test-service.js';
 import { addedTable } from './added-table.js';
 import { UNLIMITED, openForAll } from './opened.js';
 
-// A module that a team might add, for the suites of transactions: toys at the stalls of a market.
+// A module that a team might add: toys at the stalls of a market, for the suites about transactions.
 
 @Entity('stalls')
 export class Stall {
@@ -53,7 +53,7 @@ export class Toy {
   deletedAt!: Date | null;
 }
 
-/** A row whose foreign key is checked by the COMMIT. */
+/** A row whose foreign key is checked at COMMIT. */
 @Entity('deposits')
 export class Deposit {
   @PrimaryGeneratedColumn()
@@ -63,7 +63,7 @@ export class Deposit {
   stall!: Relation<Stall>;
 }
 
-/** What handlers do, by an id in the path of the request. */
+/** The work of the handlers, by the id in the request path. */
 const works = new Map<string, () => unknown>();
 
 @Controller({ path: 'market', version: '1' })
@@ -78,30 +78,30 @@ class MarketController {
 
 const TABLES = [Stall, Toy, Deposit].map(addedTable);
 
-/** Offers the repositories of the toys. */
+/** Provides the repositories of the toys. */
 @Module({ imports: TABLES, controllers: [MarketController], exports: TABLES })
 export class MarketModule {}
 
-/** Work that is done in a transaction, or an operation. */
+/** Work that runs in a transaction or in an operation. */
 export type Work = () => Promise<unknown>;
 
-/** Runs work in a transaction; rejects with its error. */
+/** Runs work in a transaction. Rejects with the error of the work. */
 export type Frame = readonly [name: string, run: (work: Work) => Promise<unknown>];
 
-/** Ends a transaction by an error. */
+/** Rolls back a transaction by throwing an error. */
 export function undo(): never {
   throw new Error('undo');
 }
 
-/** What hangs ends within this time, in milliseconds; a busy machine needs a tenth of it. */
+/** Time limit for work that might hang, in milliseconds. A busy machine needs a tenth of it. */
 export const TIMELY = { timeout: 30_000 };
 
-/** What openMarket() offers. */
+/** The result of openMarket(). */
 export type Market = Awaited<ReturnType<typeof openMarket>>;
 
 /**
- * A service with the toys for all tests of a file or a describe(). Each test starts with no toy and no stall, and must leave no connection in use,
- * and nobody who waits for one.
+ * A service with the toys, for all tests of a file or of a describe(). Each test starts without toys and stalls, and must release all
+ * connections and leave nothing waiting for one.
  */
 export async function openMarket(modules: readonly Type[] = [], options: TestServiceOptions = {}) {
   const service = await openForAll({
@@ -114,7 +114,7 @@ export async function openMarket(modules: readonly Type[] = [], options: TestSer
   const dataSource = app.get(DataSource);
   const toys = app.get<Repository<Toy>>(getRepositoryToken(Toy));
 
-  /** The response of an operation whose handler does the work. */
+  /** Calls an operation whose handler runs the work, and returns the response. */
   const respond = async (work: Work, key?: string) => {
     const id = randomUUID();
     works.set(id, work);
@@ -124,7 +124,7 @@ export async function openMarket(modules: readonly Type[] = [], options: TestSer
     return response;
   };
 
-  /** Calls an operation whose handler does the work; rejects with its error, or with the response that refuses it. */
+  /** Calls an operation whose handler runs the work. Rejects with the error of the work, or with an error response. */
   const handle = async (work: Work, key?: string): Promise<void> => {
     let failure: unknown;
     const noted: Work = () =>
@@ -137,7 +137,7 @@ export async function openMarket(modules: readonly Type[] = [], options: TestSer
     if (status !== 201) throw new Error(`${status} ${text}`);
   };
 
-  /** The ways in which a team has a transaction. */
+  /** The ways in which a team can run a transaction. */
   const frames: readonly Frame[] = [
     ['dataSource.transaction()', (work) => dataSource.transaction(work)],
     ['a nested transaction', (work) => dataSource.transaction((manager) => manager.transaction(work))],
@@ -165,14 +165,14 @@ export async function openMarket(modules: readonly Type[] = [], options: TestSer
 
   beforeEach(async () => {
     if (isLeft) throw new Error('A test before this one has left a connection in use.');
-    // A machine that is very slow may be taken for an outage by the test before.
+    // On a very slow machine, the previous test may have caused the service to report an outage.
     await expect
       .poll(() => clear().catch((error: Error) => error.message), { timeout: 20_000 })
       .toBe('empty');
   });
   afterEach(async () => {
     isLeft = true;
-    // Jobs and webhooks look each second whether anything is due.
+    // Jobs and webhooks check every second for due work.
     await expect.poll(uses, { timeout: 10_000 }).toEqual({ inUse: 0, waiting: 0 });
     isLeft = false;
   });
@@ -187,9 +187,9 @@ export async function openMarket(modules: readonly Type[] = [], options: TestSer
     respond,
     handle,
     frames,
-    /** Adds a toy by an INSERT. */
+    /** Adds a toy with an INSERT. */
     add: (name: string) => toys.insert({ name }),
-    /** The names of all toys, in their order. */
+    /** The names of all toys, in order. */
     names: async () => (await toys.find()).map(({ name }) => name).toSorted(),
   };
 }

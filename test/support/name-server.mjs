@@ -1,5 +1,5 @@
-// Preloaded by a process of a test: names are asked of the server at TEST_NAME_SERVER alone. The system's resolver knows no name, and does
-// not answer for one that starts with `silent`; how many look-ups it has at once is written to stdout.
+// Preloaded into a process in a test. DNS queries are sent only to the server at TEST_NAME_SERVER. The system resolver resolves no name,
+// and never responds for names that start with `silent`. The number of its concurrent lookups is written to stdout.
 import { promises as dns } from 'node:dns';
 
 const server = process.env.TEST_NAME_SERVER;

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from './service-process.js';
 
-/** What a name is: its addresses, another name that has them, none, a failure of the server, or no response at all. */
+/** The result for a name: its addresses, an alias, no addresses, a server failure, or no response. */
 export type Records =
   readonly string[] | { readonly alias: string } | 'nxdomain' | 'servfail' | 'refused' | 'silent';
 
-/** The records of a name; `queries` is the number of earlier queries for this type of address. */
+/** The records of a name. `queries` is the number of earlier queries for this type of address. */
 export type Naming = (name: string, queries: number) => Records;
 
 const [TYPE_A, TYPE_CNAME, TYPE_AAAA] = [1, 5, 28];
@@ -23,7 +23,7 @@ export class NameServer {
     private readonly naming: Naming,
   ) {}
 
-  /** Starts one. */
+  /** Starts a server. */
   static async start(naming: Naming): Promise<NameServer> {
     const socket = createSocket('udp4');
     const server = new NameServer(socket, naming);
@@ -33,7 +33,7 @@ export class NameServer {
     return server;
   }
 
-  /** What a process is given that asks this server for its names. */
+  /** The options and variables of a process that uses this server for DNS lookups. */
   get environment(): Record<string, string> {
     const preload = pathToFileURL(join(ROOT, 'test/support/name-server.mjs')).href;
     return {
@@ -42,17 +42,17 @@ export class NameServer {
     };
   }
 
-  /** Its address and port. */
+  /** The address and port of the server. */
   get address(): string {
     return `127.0.0.1:${this.socket.address().port}`;
   }
 
-  /** How often the IPv4 addresses of a name were asked for. */
+  /** The number of queries for the IPv4 addresses of a name. */
   queriesFor(name: string): number {
     return this.counts.get(`${name} ${TYPE_A}`) ?? 0;
   }
 
-  /** Stops it. */
+  /** Stops the server. */
   stop(): void {
     this.socket.close();
   }
@@ -87,7 +87,7 @@ export class NameServer {
 }
 
 function record(name: string, type: number, data: Buffer): Buffer {
-  // Class IN, and a life of 0 s: nothing is to be cached.
+  // Class IN, with a TTL of 0 s, so that responses are not cached.
   return Buffer.concat([writeName(name), Buffer.from([0, type, 0, 1, 0, 0, 0, 0, 0, data.length]), data]);
 }
 
@@ -105,7 +105,7 @@ function writeName(name: string): Buffer {
 
 const bytesOf4 = (address: string): Buffer => Buffer.from(address.split('.').map(Number));
 
-/** Of `::1`, or an address that is mapped, such as ::ffff:127.0.0.1. */
+/** The bytes of `::1` or of an IPv4-mapped address such as ::ffff:127.0.0.1. */
 function bytesOf6(address: string): Buffer {
   const [, mapped] = /^::ffff:([\d.]+)$/.exec(address) ?? [];
   if (mapped !== undefined)

@@ -1,22 +1,22 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A network between a service and its own server, which drops what the test selects. */
+/** A network connection between a service and its own server, which can fail in ways that the test selects. */
 export class NetworkProxy {
   private readonly pairs = new Set<readonly [Socket, Socket]>();
   private isSwallowing = false;
-  /** What comes in place of each chunk that the server sends. */
+  /** Replaces each chunk that the server sends. */
   response: string | undefined;
 
   private constructor(
     private readonly server: Server,
-    /** The port of the machine that new connections lead to; those that there are stay where they lead. */
+    /** The local port to which new connections lead. Existing connections are not affected. */
     public target: number,
   ) {
     server.on('connection', (near) => this.join(near));
   }
 
-  /** Starts one that leads to this port of the machine. Close it when done. */
+  /** Starts a proxy to this local port. Close it when done. */
   static async to(target: number): Promise<NetworkProxy> {
     const server = createServer();
     server.listen(0, '127.0.0.1');
@@ -28,7 +28,7 @@ export class NetworkProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Whether it swallows everything from now on: connections stay open and new ones are made, but nothing arrives. */
+  /** Drops everything from now on: connections stay open and new ones are accepted, but no data arrives. */
   set swallows(swallows: boolean) {
     this.isSwallowing = swallows;
     for (const [near, far] of this.pairs)
@@ -37,12 +37,12 @@ export class NetworkProxy {
         else socket.resume();
   }
 
-  /** Nothing arrives any more on the connections that there are, as behind a firewall that has forgotten them; new ones work. */
+  /** Drops all data on existing connections, like a firewall that has lost its state. New connections work. */
   forget(): void {
     for (const [near, far] of this.pairs) for (const socket of [near, far]) socket.pause();
   }
 
-  /** Resets all connections, as a firewall does that has forgotten them. */
+  /** Resets all connections, like a firewall that has lost its state. */
   cut(): void {
     for (const [near, far] of this.pairs) {
       near.resetAndDestroy();

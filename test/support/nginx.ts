@@ -14,27 +14,30 @@ import { ROOT } from './service-process.js';
 /** Debian's nginx. */
 export const NGINX = '/usr/sbin/nginx';
 
-/** A response that came through nginx. */
+/** A response received through nginx. */
 export interface NginxResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** A real nginx with TLS for localhost, which runs what deploy/nginx has, in its own folder. */
+/** A real nginx with TLS for localhost, in a separate folder, which runs a configuration from deploy/nginx. */
 export class Nginx {
   private constructor(
     readonly port: number,
-    /** Certificate of the authority that signed its own. */
+    /** The certificate of the authority that signed the server's certificate. */
     private readonly authority: string,
     private readonly folder: string,
     private readonly child: ChildProcess,
   ) {}
 
-  /** Starts one with this site; `{tls}` in it is where `server.crt` and `server.key` are, `{port}` a free port. Stop it when done. */
+  /**
+   * Starts nginx with this site. `{tls}` is replaced with the folder of `server.crt` and `server.key`, and `{port}` with a free port. Stop
+   * it when done.
+   */
   static async start(site: string): Promise<Nginx> {
     const [port, folder] = [await freePort(), await makeCertificates()];
-    // Its worker is another user, who keeps bodies in a folder here.
+    // The worker runs as a different user, which needs write access to a folder for request bodies.
     await chmod(folder, 0o755);
     const http = site.replaceAll('{port}', String(port)).replaceAll('{tls}', folder);
     const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
@@ -62,12 +65,12 @@ export class Nginx {
     return `https://localhost:${this.port}`;
   }
 
-  /** What it wrote of faults. */
+  /** The error log. */
   get faults(): string {
     return readFileSync(join(this.folder, 'error.log'), 'utf8');
   }
 
-  /** Sends a request through it, on its own connection. */
+  /** Sends a request through nginx on a separate connection. */
   requestRaw(
     path: string,
     {
@@ -93,14 +96,14 @@ export class Nginx {
     });
   }
 
-  /** Sends these bytes on its own connection, which then ends, and returns what comes first. */
+  /** Sends bytes on a separate connection, and returns the start of the response. The connection is then closed. */
   async send(bytes: string): Promise<NginxResponse> {
     const socket = connectTls({ port: this.port, host: 'localhost', ca: this.authority });
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
       const [, length] = /^content-length: (\d+)\r$/im.exec(text) ?? [];
-      // nginx keeps the connection for what it does not read of a body.
+      // nginx keeps the connection open to read the rest of the body.
       if (length !== undefined && text.split('\r\n\r\n')[1]?.length === Number(length)) socket.destroy();
     });
     socket.write(bytes);
@@ -114,7 +117,7 @@ export class Nginx {
     return { status: Number(line.split(' ')[1]), headers: Object.fromEntries(headers), body };
   }
 
-  /** Where it sends who asks for this without TLS, by this name. */
+  /** The redirect target for a request without TLS with this host name. */
   async sentTo(path: string, host: string): Promise<string | undefined> {
     const sent = plainRequest({ socketPath: join(this.folder, 'plain.sock'), path, headers: { host } }).end();
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -129,7 +132,7 @@ export class Nginx {
   }
 }
 
-/** A file of deploy/nginx where each of these texts, which must all be there, is replaced by another. */
+/** A file from deploy/nginx in which texts are replaced. All of them must occur in it. */
 export function siteFrom(name: string, replacements: Readonly<Record<string, string>>): string {
   let text = readFileSync(join(ROOT, 'deploy/nginx', name), 'utf8');
   for (const [from, to] of Object.entries(replacements)) {
@@ -139,7 +142,7 @@ export function siteFrom(name: string, replacements: Readonly<Record<string, str
   return text;
 }
 
-/** The site of its own name, with these instances; nothing but names and addresses differs from the file. */
+/** The site for a separate host name with these instances. It differs from the file only in names and addresses. */
 export function ownSite(urls: readonly string[]): string {
   return siteFrom('petstore.conf', {
     '    server 127.0.0.1:3000 max_fails=1 fail_timeout=10s;': urls
@@ -149,7 +152,7 @@ export function ownSite(urls: readonly string[]): string {
     '    listen [::]:80;\n': '',
     'listen 443 ssl;': 'listen 127.0.0.1:{port} ssl http2;',
     '    listen [::]:443 ssl;\n': '',
-    // Debian's nginx is older than this word.
+    // Debian's nginx is too old for this directive.
     '    http2 on;\n': '',
     'petstore.example': 'localhost',
     '/etc/letsencrypt/live/localhost/fullchain.pem': '{tls}/server.crt',
@@ -157,7 +160,7 @@ export function ownSite(urls: readonly string[]): string {
   });
 }
 
-/** The proxy of deploy/docker in front of these instances; with TLS, and without Docker's name server. */
+/** The proxy configuration from deploy/docker for these instances, with TLS, and without Docker's DNS server. */
 export function composeSite(urls: readonly string[]): string {
   return siteFrom('../docker/proxy.conf', {
     'resolver 127.0.0.11 valid=2s;': '',

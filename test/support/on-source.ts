@@ -8,8 +8,8 @@ type Plugin = Extract<NonNullable<ViteUserConfig['plugins']>[number], { name: st
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 /**
- * Lets `petstore-service` be the files of src, for suites and packages that import it: dist/src would be a second service. Suites of the
- * platform have other modules than the checkout (project-modules.ts), and packages the catalogue of the suites.
+ * Resolves `petstore-service` to the files in src for test suites and packages, because dist/src would load the service a second time.
+ * Suites of the platform use other modules than the checkout (project-modules.ts), and packages use the catalogue of the test suites.
  */
 export function onSource(): Plugin {
   return {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { vi } from 'vitest';
 import { BARE_ENVIRONMENT, SERVICE } from './service-process.js';
 
-/** A command on a pseudo-terminal, which `script` of util-linux makes, as a person has it. */
+/** A command on a pseudo-terminal, as in an interactive session. `script` from util-linux creates the terminal. */
 export class OnTerminal {
-  /** What stood on the screen so far: standard output and standard error together, and the echo of what was typed. */
+  /** The output so far: standard output and standard error together, and the echo of the input. */
   screen = '';
   private readonly ended: Promise<unknown[]>;
 
@@ -15,7 +15,7 @@ export class OnTerminal {
     this.ended = once(child, 'close');
   }
 
-  /** Calls petstore in a folder with words of a shell's command line, such as `client list > out.txt`. */
+  /** Runs petstore in a folder with arguments in shell syntax, such as `client list > out.txt`. */
   static petstore(
     folder: string,
     call: string,
@@ -23,11 +23,11 @@ export class OnTerminal {
     columns = 80,
   ): OnTerminal {
     const program = `'${process.execPath}' '${join(SERVICE, 'bin/petstore.js')}'`;
-    // In place of the shell, which Ctrl-C would end as well.
+    // Replaces the shell, which Ctrl-C would also terminate.
     return OnTerminal.run(folder, `exec ${program} ${call}`, environment, columns);
   }
 
-  /** Runs a shell's command line in a folder; `columns` is how wide the terminal is. */
+  /** Runs a shell command in a folder; `columns` is the width of the terminal. */
   static run(folder: string, line: string, environment: NodeJS.ProcessEnv = {}, columns = 80): OnTerminal {
     const whole = `stty cols ${columns} rows 24; ${line}`;
     return new OnTerminal(
@@ -39,7 +39,7 @@ export class OnTerminal {
     );
   }
 
-  /** Waits until the screen has a text, and returns it. */
+  /** Waits until the output contains a text, and returns the output. */
   async shows(text: string | RegExp): Promise<RegExpExecArray> {
     const wanted = typeof text === 'string' ? new RegExp(literally(text)) : text;
     return vi.waitFor(
@@ -57,13 +57,13 @@ export class OnTerminal {
     this.child.stdin?.write(keys);
   }
 
-  /** The exit code, 128 and more for a signal, once the command has ended. */
+  /** Waits for the command to end and returns its exit code, which is 128 plus the signal number after a signal. */
   async end(): Promise<number> {
     const [code] = await this.ended;
     return Number(code);
   }
 
-  /** Ends it immediately. */
+  /** Kills the command. */
   kill(): void {
     this.child.kill('SIGKILL');
   }

@@ -4,17 +4,17 @@ import { runPetstore } from '../../src/cli/program.js';
 import type { Shell } from '../../src/cli/frame/shell.js';
 import type { TestService } from '../kit/test-service.js';
 
-/** How one order ended, whichever way it was given. */
+/** The outcome of an administration operation, on the command line or over HTTP. */
 export interface Outcome {
-  /** Done, or refused with the reasons, one by one. */
+  /** False if the operation was refused, with the reasons. */
   readonly done: boolean;
   readonly reasons: readonly string[];
-  /** The response when it was done, as parsed JSON. */
+  /** The response of a successful operation, as parsed JSON. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly document: any;
 }
 
-/** An order to the administration, as the command line and as HTTP have it. */
+/** An administration operation, as a command and as an HTTP request. */
 export interface Operation {
   readonly args: readonly string[];
   readonly method: string;
@@ -22,17 +22,17 @@ export interface Operation {
   readonly json?: unknown;
 }
 
-/** What a command left. */
+/** The result of a command. */
 export interface Printed {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A person who agrees to what cannot be undone. */
+/** A shell that confirms every prompt. */
 const AGREES: Partial<Shell> = { prompt: () => Promise.resolve('yes') };
 
-/** Runs a command in the service's own process, where there is no terminal: what a process adds is tested elsewhere. */
+/** Runs a command in the service's own process, without a terminal. What a separate process adds is tested elsewhere. */
 export async function printedBy(
   service: TestService,
   args: readonly string[],
@@ -50,26 +50,29 @@ export async function printedBy(
   return { code, stdout, stderr };
 }
 
-/** The same with `--json`, by a person who agrees unless another shell is given: expects success, and returns the one document. */
+/**
+ * The same with `--json`, with a shell that confirms every prompt unless another one is given. Expects success and returns the printed
+ * document.
+ */
 export async function jsonBy(service: TestService, args: readonly string[], shell: Partial<Shell> = AGREES) {
   const { code, stdout, stderr } = await printedBy(service, [...args, '--json'], shell);
   expect([code, stderr], args.join(' ')).toEqual([0, '']);
   return JSON.parse(stdout);
 }
 
-/** Gives an order on the command line, as a person who agrees to what cannot be undone. */
+/** Executes an operation on the command line, and confirms every prompt. */
 export async function onCommandLine(service: TestService, { args }: Operation): Promise<Outcome> {
   const { code, stdout: out, stderr: complaints } = await printedBy(service, [...args, '--json'], AGREES);
   if (code === 0) return { done: true, reasons: [], document: JSON.parse(out) };
   if ((code !== 1 && code !== 2) || out !== '') throw new Error(`exit ${code}: ${out}${complaints}`);
   const lines = complaints.trimEnd().split('\n');
-  // Behind the reason stands what to do; a fault of a value has its option in front.
+  // The first line is the reason, followed by the remedy. Each error in a value has its option as a prefix.
   const ofValues = lines.every((line) => line.startsWith('--'));
   const reasons = ofValues ? lines.map((line) => line.replace(/^--[\w-]+: /, '')) : lines.slice(0, 1);
   return { done: false, reasons, document: undefined };
 }
 
-/** Gives an order over HTTP with an admin key. */
+/** Executes an operation over HTTP with an admin key. */
 export async function overHttp(
   service: TestService,
   key: string,

@@ -7,7 +7,7 @@ import { ROOT, emptyFolder } from './service-process.js';
 /** The folder of the typed client. */
 export const CLIENT = join(ROOT, 'clients/typescript');
 
-/** What npm writes into the package, and a folder in which it is installed, alone. */
+/** The files that npm adds to the package, and a folder in which only the package is installed. */
 export interface PackedClient {
   readonly folder: string;
   /** The name of the package's file. */
@@ -21,7 +21,7 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** Runs a program in a folder; returns what it wrote to standard output. Rejects with all of its output when it fails. */
+/** Runs a program in a folder. Returns its standard output. Rejects with its entire output if it fails. */
 export async function run(
   cwd: string,
   program: string,
@@ -39,10 +39,10 @@ export async function run(
 
 const DEPENDENCIES = ['lossless-json', 'openapi-fetch', 'openapi-typescript-helpers'];
 
-/** Builds the typed client, packs it, and installs it with its dependencies in an empty folder, without asking a registry. */
+/** Builds and packs the typed client, and installs it with its dependencies in an empty folder, without a registry. */
 export async function packedClient(): Promise<PackedClient> {
   const { path: folder, remove } = await emptyFolder();
-  // Not in the folder of the client: several suites build it at the same time.
+  // Not in the client's folder, because several suites build it at the same time.
   const built = join(folder, 'built');
   await cp(CLIENT, built, {
     recursive: true,
@@ -62,13 +62,13 @@ export async function packedClient(): Promise<PackedClient> {
   return { folder, file: packed.filename, files: packed.files.map(({ path }) => path), remove };
 }
 
-/** The code of a language in the client's README. */
+/** The code block of a language in the client's README. */
 export async function readmeCode(language: string): Promise<string> {
   const readme = await readFile(join(CLIENT, 'README.md'), 'utf8');
   return new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(readme)?.[1] ?? '';
 }
 
-/** The example of the client's README, with an address and a key put in. */
+/** The example in the client's README, with the given URL and key. */
 export async function readmeExample(baseUrl: string, apiKey: string): Promise<string> {
   const example = await readmeCode('js');
   return example.replace('http://127.0.0.1:3000/v1', baseUrl).replace('pst_test_…', apiKey);

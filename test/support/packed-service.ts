@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { run } from './packed-client.js';
 import { ROOT, emptyFolder } from './service-process.js';
 
-/** What of a package-lock.json is read here. */
+/** The relevant parts of package-lock.json. */
 interface Lock {
   readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly link?: boolean }>>;
 }
 
 /**
- * A folder in which npm has installed the packed service, with the production dependencies of this checkout and without a registry:
- * npm keeps the packages that it finds as far as a dependency asks for them, and removes the rest. Nothing of the checkout is found
- * from there.
+ * A folder in which npm has installed the packed service with the production dependencies of this checkout, without a registry: npm keeps
+ * the existing packages that are needed and removes the rest. Nothing in the checkout can be resolved from this folder.
  */
 export async function packedService(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const { path: folder, remove } = await emptyFolder();
@@ -23,7 +22,7 @@ export async function packedService(): Promise<{ folder: string; remove: () => P
   );
   for (const path of ['node_modules/.bin', ...top.map(([name]) => name)])
     await linkFolder(join(ROOT, path), join(folder, path));
-  // A newer file-type needs a newer Node.js.
+  // Newer versions of file-type require a newer Node.js.
   const { overrides } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
     overrides: Readonly<Record<string, unknown>>;
   };
@@ -35,7 +34,7 @@ export async function packedService(): Promise<{ folder: string; remove: () => P
 }
 
 /**
- * Copies a folder with hard links, so its files must not be written to. `leftOut` names an entry to omit. Packages of other platforms are
+ * Copies a folder with hard links, so the files must not be modified. `leftOut` names an entry to omit. Packages for other platforms are
  * missing.
  */
 export async function linkFolder(from: string, to: string, leftOut?: string): Promise<void> {
@@ -46,7 +45,7 @@ export async function linkFolder(from: string, to: string, leftOut?: string): Pr
     const [source, copy] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isDirectory()) await linkFolder(source, copy);
     else if (entry.isSymbolicLink()) await symlink(await readlink(source), copy);
-    // The folder may lie on another disk.
+    // The folder may be on another disk.
     else await link(source, copy).catch(() => copyFile(source, copy));
   }
 }

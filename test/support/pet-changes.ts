@@ -47,6 +47,6 @@ class PetChanges {
   }
 }
 
-/** Two more operations, which change and delete an animal. */
+/** Additional operations that change and delete an animal. */
 @Module({ imports: [TypeOrmModule.forFeature([Pet])], controllers: [PetChanges] })
 export class PetChangesModule {}

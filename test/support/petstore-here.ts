@@ -6,17 +6,17 @@ import { runPetstore } from '../../src/cli/program.js';
 import type { AdminDocument } from '../../src/cli/operations/operations.js';
 import { BARE_ENVIRONMENT, type Finished, ROOT } from './service-process.js';
 
-/** As a build has it. */
+/** The same path as in a build. */
 export const ADMIN_DOCUMENT = JSON.parse(
   readFileSync(join(ROOT, 'docs/openapi-admin.json'), 'utf8'),
 ) as AdminDocument;
 
-/** Options of a client that no quota stops. */
+/** Options of a client whose quota is practically unlimited. */
 export const UNLIMITED = '--plan enterprise --per-minute 1000000 --per-day 100000000'.split(' ');
 
 /**
- * Runs the petstore command as `petstore()` of service-process.ts does, in the process of the suite: many times as fast. One after the
- * other, in a suite that has its process to itself, because the working directory and the variables are those of the process.
+ * Runs the petstore command like `petstore()` in service-process.ts, but in the process of the suite, which is many times faster. Commands
+ * must run one after another, in a suite with a separate process, because the working directory and the environment belong to the process.
  */
 export async function petstoreHere(
   folder: string,
@@ -45,14 +45,14 @@ export async function petstoreHere(
   }
 }
 
-/** The same with `--json`, which has to succeed: the one document that it prints. */
+/** The same with `--json`. Expects success and returns the document that the command prints. */
 export async function jsonHere(folder: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
   const { code, stdout, stderr } = await petstoreHere(folder, [...args, '--json'], environment);
   if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
   return JSON.parse(stdout);
 }
 
-/** A client that the command line makes with a key, which no quota stops unless `more` says otherwise. */
+/** Creates a client and a key with the command line. Its quota is practically unlimited unless `more` sets limits. */
 export async function clientWithKey(
   folder: string,
   environment: NodeJS.ProcessEnv = {},

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort, listens } from './free-port.js';
 
-/** A PgBouncer of a test's own before a PostgreSQL that trusts everyone. */
+/** A separate PgBouncer for a test, in front of a PostgreSQL server that trusts all users. */
 export class Pooler {
   private constructor(
     private readonly port: number,
@@ -14,7 +14,7 @@ export class Pooler {
     private readonly folder: string,
   ) {}
 
-  /** Starts one before the server on this port, for its user petstore. Stop it when done. */
+  /** Starts a PgBouncer for the server on this port, for the user petstore. Stop it when done. */
   static async start(mode: 'session' | 'transaction', server: number): Promise<Pooler> {
     const [port, folder] = [await freePort(), await mkdtemp(join(tmpdir(), 'petstore-pooler-'))];
     await chmod(folder, 0o755);
@@ -38,7 +38,7 @@ export class Pooler {
     return new Pooler(port, child, folder);
   }
 
-  /** As `DATABASE_URL` has it, for this database. */
+  /** The value of `DATABASE_URL` for this database. */
   url(database: string): string {
     return `postgres://petstore@127.0.0.1:${this.port}/${database}`;
   }
@@ -50,5 +50,5 @@ export class Pooler {
   }
 }
 
-/** Where Debian's package puts it. */
+/** The path of Debian's package. */
 export const PGBOUNCER = '/usr/sbin/pgbouncer';

@@ -11,23 +11,23 @@ import { freePort } from './free-port.js';
 
 const run = promisify(execFile);
 
-/** The folder of the newest server programs, as Debian installs them; undefined where there are none. */
+/** The folder with the newest PostgreSQL server programs, as Debian installs them; undefined if PostgreSQL is not installed. */
 export const POSTGRES_PROGRAMS = programs();
 
-/** A PostgreSQL of a test's own, on a port and in its own folder, to be stopped, killed, filled and made read-only. */
+/** A separate PostgreSQL server for a test, with its own port and folder, which the test can stop, kill, fill and make read-only. */
 export class PostgresServer {
   private constructor(
     readonly port: number,
-    /** Where its files are, and its Unix socket. */
+    /** The folder with the data files and the Unix socket. */
     readonly folder: string,
   ) {}
 
-  /** Makes one and starts it. Remove it when done. */
+  /** Creates a server and starts it. Remove it when done. */
   static start(): Promise<PostgresServer> {
     return PostgresServer.startAfter('initdb', '-A', 'trust', '-U', 'petstore', '-E', 'UTF8', '--no-sync');
   }
 
-  /** Makes one that follows another, with all of its rows, until it is promoted. Remove it when done. */
+  /** Creates a standby, which replicates another server until it is promoted. Remove it when done. */
   static standbyOf({ port }: PostgresServer): Promise<PostgresServer> {
     const from = ['-h', '127.0.0.1', '-p', String(port), '-U', 'petstore'];
     return PostgresServer.startAfter('pg_basebackup', ...from, '-R', '-c', 'fast', '--no-sync');
@@ -43,12 +43,12 @@ export class PostgresServer {
     return server;
   }
 
-  /** As `DATABASE_URL` has it. */
+  /** The value of `DATABASE_URL`. */
   get url(): string {
     return `postgres://petstore@127.0.0.1:${this.port}/postgres`;
   }
 
-  /** Starts it again after `stop`; `more` are settings such as `max_connections=10`. */
+  /** Restarts the server after `stop`. `more` contains settings such as `max_connections=10`. */
   async start(...more: string[]): Promise<void> {
     const own = [`port=${this.port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${this.folder}`];
     const quick = ['fsync=off', 'recovery_init_sync_method=syncfs', 'shared_buffers=16MB'];
@@ -56,24 +56,24 @@ export class PostgresServer {
     await this.control('start', '-l', join(this.folder, 'log'), '-o', options);
   }
 
-  /** Stops it: `fast` ends all sessions, `immediate` is like a crash. */
+  /** Stops the server: `fast` closes all sessions, and `immediate` is like a crash. */
   async stop(how: 'fast' | 'immediate' = 'immediate'): Promise<void> {
     await this.control('stop', '-m', how).catch(() => undefined);
   }
 
-  /** Waits until a standby has all that its primary has written. */
+  /** Waits until the standby has received everything that its primary has written. */
   async untilEvenWith(primary: PostgresServer): Promise<void> {
     const [written] = await primary.query('SELECT pg_current_wal_lsn() AS lsn');
     const isEven = `SELECT pg_last_wal_replay_lsn() >= '${String(written?.['lsn'])}' AS is_even`;
     await expect.poll(() => this.query(isEven)).toEqual([{ is_even: true }]);
   }
 
-  /** Makes a standby the primary, which writes. */
+  /** Promotes the standby, which then accepts writes. */
   async promote(): Promise<void> {
     await this.control('promote');
   }
 
-  /** Sends a signal to all of its processes: SIGSTOP makes it stand still, SIGCONT go on. */
+  /** Sends a signal to all processes of the server: SIGSTOP freezes it, and SIGCONT resumes it. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     const pids = execFileSync('pgrep', ['-f', this.folder], { encoding: 'utf8' })
       .trim()
@@ -83,7 +83,7 @@ export class PostgresServer {
       if (pid !== process.pid) signalIfRunning(pid, signal);
   }
 
-  /** Runs statements as an administrator. */
+  /** Executes statements as a superuser. */
   async query(...statements: string[]): Promise<Record<string, unknown>[]> {
     const client = new pg.Client({ connectionString: this.url });
     await client.connect();
@@ -96,31 +96,31 @@ export class PostgresServer {
     }
   }
 
-  /** Puts lines before the others of pg_hba.conf. */
+  /** Prepends lines to pg_hba.conf. */
   async accept(...lines: string[]): Promise<void> {
     const path = join(this.folder, 'data/pg_hba.conf');
     await writeFile(path, `${lines.join('\n')}\n${await readFile(path, 'utf8')}`);
     await this.query('SELECT pg_reload_conf()');
   }
 
-  /** What the server has logged so far. */
+  /** The log of the server so far. */
   log(): Promise<string> {
     return readFile(join(this.folder, 'log'), 'utf8');
   }
 
-  /** Gives a file to the user that the server runs as. */
+  /** Changes the owner of a file to the user who runs the server. */
   handOver(path: string): void {
     if (IS_ROOT) chownSync(path, userId(), -1);
   }
 
-  /** Ends every other session. */
+  /** Terminates all other sessions. */
   async endSessions(): Promise<void> {
     await this.query(
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname IS NOT NULL',
     );
   }
 
-  /** Stops it and removes what it wrote. */
+  /** Stops the server and removes its files. */
   async remove(): Promise<void> {
     await this.stop();
     await rm(this.folder, { recursive: true, force: true });
@@ -133,7 +133,7 @@ export class PostgresServer {
   private async program(name: string, ...args: string[]): Promise<void> {
     const path = join(POSTGRES_PROGRAMS ?? '', name);
     const [command, ...all] = IS_ROOT ? ['runuser', '-u', 'postgres', '--', path, ...args] : [path, ...args];
-    // Of pg_ctl's streams the server would keep the pipes open.
+    // The server inherits the streams of pg_ctl and would keep pipes open.
     await (name === 'pg_ctl'
       ? detached(command ?? '', all, this.folder)
       : run(command ?? '', all, { cwd: this.folder }));
@@ -148,7 +148,7 @@ async function detached(command: string, args: string[], cwd: string): Promise<v
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
 }
 
-/** A session may have ended since it was found. */
+/** A session may have ended before it is terminated. */
 function signalIfRunning(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

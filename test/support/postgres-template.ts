@@ -11,8 +11,8 @@ import { POSTGRES_URL } from './requirements.js';
 import { BARE_ENVIRONMENT, ROOT } from './service-process.js';
 
 /**
- * Run once before the suites on PostgreSQL: makes databases with all tables of the service, which those of the test kit are copies of: one
- * for suites of the platform, and one for those of the checkout. Twenty migrations for each would take longer than most suites.
+ * Runs once before the suites on PostgreSQL: creates template databases with all tables of the service, which the test kit copies, one for
+ * suites of the platform and one for those of the checkout. Running twenty migrations for each database would take longer than most suites.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   await build();
@@ -48,7 +48,7 @@ function urlOf(database: string): string {
   return url.href;
 }
 
-/** Keeps autovacuum from finding out how few rows there are: plans would depend on when it comes by. */
+/** Prevents autovacuum from updating the table statistics: otherwise, query plans would depend on when it runs. */
 const WITHOUT_STATISTICS = `DO $$ DECLARE one regclass; BEGIN
   FOR one IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace LOOP
     EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = false)', one);

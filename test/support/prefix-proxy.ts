@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A proxy in front of the service that takes a prefix away, as many do, and may break answers off. */
+/** A proxy in front of the service that removes a path prefix, as many do, and can truncate responses. */
 export class PrefixProxy {
-  /** Whether it hangs up in the middle of each body, as though the connection broke. */
+  /** Whether it closes the connection in the middle of each body, as if the network had failed. */
   cutsBodies = false;
 
   private readonly server = createServer((near, response) => this.pass(near, response));
@@ -14,7 +14,7 @@ export class PrefixProxy {
     private readonly prefix: string,
   ) {}
 
-  /** Starts one that leads to this origin. Close it when done. */
+  /** Starts a proxy to this origin. Close it when done. */
   static async to(target: string, prefix: string): Promise<PrefixProxy> {
     const proxy = new PrefixProxy(target, prefix);
     proxy.server.listen(0, '127.0.0.1');
@@ -46,7 +46,7 @@ export class PrefixProxy {
       (from) => {
         response.writeHead(from.statusCode ?? 502, from.headers);
         if (this.cutsBodies) {
-          // The beginning is on its way when the connection ends.
+          // The first part of the body is sent before the connection closes.
           response.write('[', () => response.destroy());
           return;
         }

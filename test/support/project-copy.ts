@@ -23,16 +23,16 @@ const PARTS = [
   '.prettierignore',
 ];
 
-/** The catalogue of the suites. */
+/** The catalogue of the test suites. */
 export const CATALOGUE = join(ROOT, 'test/support/pets');
 
-/** Whether a file or folder, of the sources or of a build, is none of a feature, which has public names. */
+/** Whether a file or folder, in the sources or in a build, does not belong to a feature. A feature is a folder with a public file. */
 export function isOfPlatform(path: string): boolean {
   const ofFeature = join(path, `${basename(path)}.public`);
   return !['.ts', '.js'].some((extension) => existsSync(ofFeature + extension));
 }
 
-/** The text of src/app.module.ts with the catalogue of the suites alone. */
+/** The source of src/app.module.ts with only the catalogue of the test suites. */
 export async function catalogueAppModule(): Promise<string> {
   const platform = await readFile(join(ROOT, 'src/platform.module.ts'), 'utf8');
   return platform
@@ -42,8 +42,8 @@ export async function catalogueAppModule(): Promise<string> {
 }
 
 /**
- * Copies the project without its data and its build, and with the catalogue of the suites instead of its features. What is installed is the
- * same; the project's own name leads to the copy.
+ * Copies the project without its data and build, with the catalogue of the test suites instead of its features. The installed packages are
+ * shared; the project's own package name resolves to the copy.
  */
 export async function copyProject(path: string): Promise<void> {
   for (const part of PARTS) {
@@ -59,7 +59,7 @@ export async function copyProject(path: string): Promise<void> {
   await symlink('..', join(installed, 'petstore-service'));
 }
 
-/** Copies the build of such a copy into it: to make it again would give the same. */
+/** Copies the existing build of such a project into the copy, because building it again would give the same result. */
 export async function copyBuild(path: string): Promise<void> {
   const dist = join(WITH_CATALOGUE, 'dist');
   const filter = (file: string) => file !== join(dist, '.compiled');
@@ -67,14 +67,14 @@ export async function copyBuild(path: string): Promise<void> {
   await writeFile(join(path, 'dist/.built'), '');
 }
 
-/** The files that a guide shows, by name: blocks of code whose first line is a comment with the name. */
+/** The files that a guide shows, by name: code blocks whose first line is a comment with the file name. */
 export async function filesOfGuide(guide: string): Promise<Map<string, string>> {
   const text = await readFile(join(ROOT, guide), 'utf8');
   const blocks = text.matchAll(/```\w+\n\/\/ (\S+\.\w+)\n([^]*?)```/g);
   return new Map([...blocks].map(([, file = '', content = '']) => [file, content]));
 }
 
-/** Writes files below a folder. */
+/** Writes files into a folder. */
 export async function writeFiles(folder: string, files: Iterable<readonly [string, string]>): Promise<void> {
   for (const [file, content] of files) {
     await mkdir(dirname(join(folder, file)), { recursive: true });

@@ -10,16 +10,17 @@ interface Admission {
 }
 
 /**
- * One refusal of a key by its quota: when, and until when it was told to wait; or that a ban was found to last longer than all of it.
+ * A refusal of a key by its quota: when it was refused and until when it must wait. Or a correction of a ban that lasted longer than any
+ * ban can: it ends at `cutTo`.
  */
 type Refusal = { readonly at: number; readonly until: number } | { readonly cutTo: number };
 
-/** A step back up to this goes back into no window that has ended. */
+/** Maximum time by which the clock can be set back without returning to a window that has ended. */
 const HELD_MS = MINUTE_MS;
 
 /**
- * What a QuotaStore promises, in the plainest way: every admission and every refusal is kept in a list, and every
- * question is answered by reading the whole list again.
+ * The promises of a QuotaStore in their simplest form: every admission and every refusal is appended to a list, and every result is
+ * computed from the whole list.
  */
 export class QuotaModel {
   private admissions: Admission[] = [];
@@ -27,8 +28,8 @@ export class QuotaModel {
   private readonly current = new Map<number, number>();
 
   /**
-   * `isOfOneProcess`: only the current window of each length is known, and a clock that was put back takes its counts along, and no
-   * wait or strike of a key stays ahead of it. Else every window is known forever, and strikes stand where they were.
+   * With `isOfOneProcess`, only the current window of each length is known. If the clock is set back, the counts move with it, and no wait
+   * or strike of a key stays in the future. Otherwise, all windows are remembered, and strikes keep their times.
    */
   constructor(
     private readonly rules: BanRules,
@@ -60,7 +61,7 @@ export class QuotaModel {
     return bannedUntil > now ? { ...peeked, bannedUntil, banBegins: true } : peeked;
   }
 
-  /** A ban may have been told by a clock that was ahead. */
+  /** Shortens a ban that began when the clock was ahead. */
   private cut(peeked: QuotaVerdict, keyId: string, now: number): QuotaVerdict {
     const { banned, bans } = this.bansOf(keyId);
     const { ladderMs } = this.rules;
@@ -97,7 +98,7 @@ export class QuotaModel {
     this.refusals.delete(keyId);
   }
 
-  /** Forgets every window of a length but the current one. */
+  /** Removes all windows of a length except the current one. */
   private turn(lengthMs: number, now: number): void {
     const before = this.current.get(lengthMs);
     if (before !== undefined && now >= before - HELD_MS && now < before + lengthMs) return;
@@ -114,7 +115,7 @@ export class QuotaModel {
     return Math.floor(now / lengthMs) * lengthMs;
   }
 
-  /** Reads a key's refusals from the first one: which were strikes, and what bans they brought. */
+  /** Replays the refusals of a key: which were strikes, and which bans they caused. */
   private bannedUntil(keyId: string): number {
     return this.bansOf(keyId).banned;
   }

@@ -7,7 +7,7 @@ import type { QuotaStore } from '../../src/throttling/quota-store.js';
 import { QuotaModel } from './quota-model.js';
 import { TestClock } from '../kit/test-clock.js';
 
-/** A ladder short enough for random walks to climb it. */
+/** Ban durations that are short enough for random walks to reach the longest one. */
 export const SHORT_RULES: BanRules = {
   strikesToBan: 3,
   forgivenMs: 2_000,
@@ -16,23 +16,23 @@ export const SHORT_RULES: BanRules = {
   resetMs: DAY_MS,
 };
 
-/** How subjects begin: a Redis Cluster must not spread what belongs to one over several slots. */
+/** Prefixes of subjects. A Redis Cluster must keep all keys of a subject in the same slot. */
 const SUBJECTS = ['client:', 'address:2001:db8::', 'user:{x}', '}', '{}', '%', 'é'];
 
-/** What a store under test says of itself. */
+/** The properties of the store under test. */
 export interface StoreUnderTest {
-  /** Makes instances that count together, with nothing counted yet. */
+  /** Creates instances that count together, with empty counters. */
   open(rules: BanRules): Promise<QuotaStore[]>;
   /** See QuotaModel. */
   readonly isOfOneProcess: boolean;
   close?(): Promise<void>;
-  /** How many random walks; a store behind a network takes fewer. */
+  /** The number of random walks; fewer for a store behind a network. */
   readonly runs: number;
 }
 
 type Step =
   | { readonly kind: 'take' | 'peek'; readonly client: number; readonly key: number; readonly route: boolean }
-  /** Requests of one key at a steady pace: what earns strikes. */
+  /** Requests of one key at a steady pace, which lead to strikes. */
   | {
       readonly kind: 'burst';
       readonly client: number;
@@ -72,7 +72,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       kind: fc.constant('wait' as const),
-      // Within a window, to its very end, over a ban, into another day.
+      // Within a window, to its end, beyond a ban, and into another day.
       ms: fc.oneof(
         fc.integer({ min: 1, max: 3_000 }),
         fc.constantFrom(MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, DAY_MS, 2 * DAY_MS),
@@ -114,7 +114,7 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
     afterAll(() => under.close?.());
 
     const limits = (perMinute: number, perDay: number) => ({ perMinute, perDay });
-    /** Each walk has subjects of its own, so that all can share one store. */
+    /** Each walk uses different subjects, so that all of them can share a store. */
     const requestOf = (
       owner: number,
       apiKey: number,
@@ -202,7 +202,7 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
           async ({ perMinute, perDay, withRoute, start, pauses }) => {
             walk += 1;
             const plain = requestOf(0, 0, limits(perMinute, perDay));
-            // As many as the minute, and a window that often ends after it.
+            // The same limit as for the minute, and a window that often ends after it.
             const ofRoute = {
               key: `${plain.subject}:route`,
               name: 'route',
@@ -239,7 +239,7 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
         fc.asyncProperty(
           fc.integer({ min: 1, max: 4 }),
           fc.integer({ min: 1, max: 9 }),
-          // How often in a row it goes on without waiting; the least patient are banned.
+          // The number of consecutive requests without waiting. Walks with a high number are banned.
           fc.integer({ min: 0, max: 9 }),
           fc.array(fc.integer({ min: 0, max: 1_500 }), { minLength: 10, maxLength: 60 }),
           async (perMinute, perDay, haste, pauses) => {
@@ -261,14 +261,14 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
               if (hasty++ < haste) continue;
               hasty = 0;
               now = index % 2 === 1 ? verdict.at + wait : Number(headers['X-RateLimit-Reset']) * 1_000;
-              // A ban tells its own end, at which the day may still be used up.
+              // A ban reports only its own end. The daily quota may still be used up then.
               const { admitted, bannedUntil } = await until(now);
               expect(bannedUntil, 'the ban at the end of the wait').toBe(undefined);
               if (verdict.bannedUntil === undefined) expect(admitted, 'at the end of the wait').toBe(true);
             }
           },
         ),
-        // One that goes on every second and is banned for certain: few of the others are.
+        // A walk that sends a request every second and is certainly banned, because few of the random ones are.
         {
           numRuns: Math.ceil(under.runs / 4),
           examples: [[1, 9, 60, Array.from({ length: 60 }, () => 1_000)]],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROOT } from './service-process.js';
 
-/** The files below src of which V8 has run a function while `action` ran, by their paths below src. */
+/** The files in src, relative to src, of which V8 executed a function during `action`. */
 export async function ranFiles(action: () => Promise<unknown>): Promise<readonly string[]> {
   const session = new Session();
   session.connect();

@@ -3,8 +3,7 @@ import { type Socket, connect } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /**
- * Sends bytes as they stand and answers everything that comes back until the server closes the connection.
- * Rejects when nothing comes for 120 s: a hang.
+ * Sends bytes unchanged and returns everything received until the server closes the connection. Rejects if nothing is received for 120 s.
  */
 export function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(url);
@@ -17,14 +16,14 @@ export function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
     );
     socket.on('close', (failed) => (failed ? undefined : resolve(received)));
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // A server may reset a connection whose rest it does not read, after its response.
+      // A server may reset the connection after its response if it does not read the rest of the request.
       if (error.code === 'ECONNRESET' || error.code === 'EPIPE') resolve(received);
       else reject(error);
     });
   });
 }
 
-/** Status and parsed body of the first response in raw text. */
+/** The status and the parsed body of the first response in raw text. */
 export function parseRaw(text: string): { status: number; body: unknown; head: string } {
   const [head = '', ...rest] = text.split('\r\n\r\n');
   return {
@@ -34,7 +33,7 @@ export function parseRaw(text: string): { status: number; body: unknown; head: s
   };
 }
 
-/** A connection to a server, on which bytes are sent as they stand. Whatever fails on it closes it. */
+/** Opens a connection on which bytes are sent unchanged. Any error closes it. */
 export async function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -43,7 +42,7 @@ export async function openSocket(url: string): Promise<Socket> {
   return socket;
 }
 
-/** A connection that is closed when the test ends, and everything that it has received by now. */
+/** Opens a connection that is closed when the test ends, and collects everything that it receives. */
 export function listening(url: string): {
   readonly socket: Socket;
   readonly received: () => string;
@@ -53,12 +52,12 @@ export function listening(url: string): {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setEncoding('utf8');
   onTestFinished(() => void socket.destroy());
-  // A reset shows in what was received.
+  // A reset is visible in the received text.
   socket.on('data', (piece: string) => (text += piece)).on('error', () => undefined);
   return { socket, received: () => text, closed: once(socket, 'close') };
 }
 
-/** Everything that a socket receives until it is closed. */
+/** Everything that a socket receives until it closes. */
 export async function receivedBy(socket: Socket): Promise<string> {
   let text = '';
   socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));

@@ -3,17 +3,17 @@ import { expect, vi } from 'vitest';
 import { freePort } from './free-port.js';
 import { RedisServer } from './redis-server.js';
 
-/** After this time without a response a node counts as gone, in milliseconds. */
+/** Time without a response after which a node counts as failed, in milliseconds. */
 const DOWN_MS = 1_000;
-/** What a machine that is busy may take to form a group, in milliseconds. */
+/** Maximum time to form a group on a busy machine, in milliseconds. */
 const FORMED_WITHIN = { timeout: 60_000, interval: 100 };
 const MASTERS = 3;
 
-/** A Redis Cluster of a test's own: three masters, each with a replica. */
+/** A separate Redis Cluster for a test: three masters, each with a replica. */
 export class RedisClusterServers {
   private constructor(readonly nodes: readonly RedisServer[]) {}
 
-  /** Starts one and waits until it serves all slots. Remove it when done. */
+  /** Starts a cluster and waits until it serves all slots. Remove it when done. */
   static async start(...options: string[]): Promise<RedisClusterServers> {
     const ofNode = (busPort: number) => ({
       'cluster-enabled': 'yes',
@@ -41,7 +41,7 @@ export class RedisClusterServers {
     return cluster;
   }
 
-  /** As `REDIS_URL` has it: two of the nodes, the others are found through them. */
+  /** The value of `REDIS_URL`: two of the nodes, from which clients discover the others. */
   get url(): string {
     return `redis+cluster://${this.nodes
       .slice(0, 2)
@@ -49,7 +49,7 @@ export class RedisClusterServers {
       .join(',')}`;
   }
 
-  /** The master of the slot of a key. */
+  /** The master that serves the slot of a key. */
   masterOf(key: string): RedisServer {
     const [running] = this.running();
     const slot = Number(running?.command('CLUSTER', 'KEYSLOT', key));
@@ -66,11 +66,11 @@ export class RedisClusterServers {
     throw new Error(`No master serves ${key}.`);
   }
 
-  /** Moves the slot of a key, with what lies in it, to another master, as `redis-cli --cluster reshard` does it. */
+  /** Moves the slot of a key, including its keys, to another master, as `redis-cli --cluster reshard` does. */
   moveSlotOf(key: string): void {
     const [from, to] = [this.masterOf(key), this.startMovingSlotOf(key)];
     const slot = from.command('CLUSTER', 'KEYSLOT', key);
-    // One at a time: in between, what one decision needs lies on both.
+    // One key at a time: in between, the keys for one decision are on both masters.
     const keys = from.command('CLUSTER', 'GETKEYSINSLOT', slot, '1000').split('\n').filter(Boolean);
     for (const one of keys)
       from.command('MIGRATE', '127.0.0.1', String(to.port), one, '0', '5000', 'REPLACE');
@@ -78,7 +78,7 @@ export class RedisClusterServers {
     for (const node of [to, from]) node.command('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
   }
 
-  /** Starts to move the slot of a key, without what lies in it, to the master that is returned. */
+  /** Starts to move the slot of a key, without its keys, to another master. Returns that master. */
   startMovingSlotOf(key: string): RedisServer {
     const from = this.masterOf(key);
     const slot = from.command('CLUSTER', 'KEYSLOT', key);
@@ -92,7 +92,7 @@ export class RedisClusterServers {
     return to;
   }
 
-  /** Waits until all slots are served, as all running nodes see it, and each master has a replica unless nodes are gone. */
+  /** Waits until all running nodes report that all slots are served, and, unless nodes have failed, that each master has a replica. */
   async untilWhole(): Promise<void> {
     for (const node of this.running())
       await vi.waitFor(
@@ -107,7 +107,7 @@ export class RedisClusterServers {
       );
   }
 
-  /** Kills all nodes and removes what they wrote. */
+  /** Kills all nodes and removes their files. */
   async remove(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.remove()));
   }
@@ -117,7 +117,7 @@ export class RedisClusterServers {
   }
 }
 
-/** A master, its replica, and three Sentinels of a test's own that watch them. */
+/** A separate group for a test: a master, its replica, and three Sentinels that monitor them. */
 export class RedisSentinelServers {
   private constructor(
     readonly master: RedisServer,
@@ -125,7 +125,7 @@ export class RedisSentinelServers {
     readonly sentinels: readonly RedisServer[],
   ) {}
 
-  /** Starts them and waits until the Sentinels know of each other and of the replica. Remove it when done. */
+  /** Starts the group and waits until the Sentinels have discovered each other and the replica. Remove it when done. */
   static async start(): Promise<RedisSentinelServers> {
     const master = await RedisServer.start('--repl-diskless-sync-delay', '0');
     const replica = await RedisServer.start('--replicaof', `127.0.0.1 ${master.port}`);
@@ -148,7 +148,7 @@ export class RedisSentinelServers {
     return group;
   }
 
-  /** As `REDIS_URL` has it. */
+  /** The value of `REDIS_URL`. */
   get url(): string {
     return `redis+sentinel://${this.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/shop`;
   }
@@ -168,7 +168,7 @@ export class RedisSentinelServers {
     );
   }
 
-  /** Kills all and removes what they wrote. */
+  /** Kills all processes and removes their files. */
   async remove(): Promise<void> {
     await Promise.all([this.master, this.replica, ...this.sentinels].map((server) => server.remove()));
   }

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll } from 'vitest';
 import { REDIS_URL } from './requirements.js';
 
-/** Has the keys that a suite writes to the Redis of all suites removed at its end, also when it fails. Call it once in its file. */
+/** Removes the keys that a suite writes to the shared Redis at the end of the suite, even if it fails. Call it once per file. */
 export function removeRedisKeysAtEnd(): void {
   afterAll(async () => {
     const redis = new Redis(REDIS_URL, {
@@ -19,7 +19,7 @@ export function removeRedisKeysAtEnd(): void {
         >)
           if (keys.length > 0) await redis.unlink(keys);
     } catch {
-      // No Redis answers: its suites were skipped.
+      // Redis is not available, so the suites that use it were skipped.
     } finally {
       redis.disconnect();
     }

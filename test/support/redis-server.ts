@@ -8,25 +8,25 @@ import { setTimeout } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { freePort } from './free-port.js';
 
-/** How long a server may take to answer after its start, in milliseconds. */
+/** Time limit for the first response of a server after its start, in milliseconds. */
 const START_LIMIT_MS = 30_000;
 
-/** Where a Sentinel keeps what it watches, in its folder. */
+/** The file in which a Sentinel stores its state. */
 const SENTINEL_FILE = 'sentinel.conf';
 
-/** A Redis of a test's own, on a port and in its own folder, to be killed, stopped, filled and flushed. */
+/** A separate Redis server for a test, with its own port and folder, which the test can kill, stop, fill and flush. */
 export class RedisServer {
   private child: ChildProcess | undefined;
 
   private constructor(
-    /** Where it listens, on 127.0.0.1. */
+    /** The port on 127.0.0.1. */
     readonly port: number,
     private readonly folder: string,
     private readonly options: readonly string[],
     private readonly isSentinel = false,
   ) {}
 
-  /** Starts one; `options` are redis-server's. It keeps nothing unless they say so. Remove it when done. */
+  /** Starts a server. `options` are options of redis-server; by default, nothing is persisted. Remove it when done. */
   static async start(...options: string[]): Promise<RedisServer> {
     const server = new RedisServer(
       await freePort(),
@@ -37,14 +37,14 @@ export class RedisServer {
     return server;
   }
 
-  /** The same, removed when the test is over. */
+  /** The same, removed at the end of the test. */
   static async ofTest(...options: string[]): Promise<RedisServer> {
     const server = await RedisServer.start(...options);
     onTestFinished(() => server.remove());
     return server;
   }
 
-  /** Starts a Sentinel; it keeps what these lines say in a file, as each Sentinel must. Remove it when done. */
+  /** Starts a Sentinel with these configuration lines, which every Sentinel must store in a file. Remove it when done. */
   static async startSentinel(...lines: string[]): Promise<RedisServer> {
     const folder = await mkdtemp(join(tmpdir(), 'petstore-sentinel-'));
     await writeFile(join(folder, SENTINEL_FILE), lines.map((line) => `sentinel ${line}\n`).join(''));
@@ -53,12 +53,12 @@ export class RedisServer {
     return server;
   }
 
-  /** As `REDIS_URL` has it. */
+  /** The value of `REDIS_URL`. */
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again after `kill`; `more` are further options. */
+  /** Restarts the server after `kill`. `more` contains additional options. */
   async start(...more: string[]): Promise<void> {
     const own = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder];
     const plain = ['--save', '', '--enable-debug-command', 'yes', '--enable-protected-configs', 'yes'];
@@ -73,12 +73,12 @@ export class RedisServer {
     }
   }
 
-  /** Whether it was started and not killed. */
+  /** Whether the server is running. */
   get isRunning(): boolean {
     return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Ends it immediately, as a crash does. */
+  /** Kills the server, as a crash would. */
   async kill(): Promise<void> {
     const { child } = this;
     if (!child || !this.isRunning) return;
@@ -87,12 +87,12 @@ export class RedisServer {
     await ended;
   }
 
-  /** Sends a signal: SIGSTOP makes it stand still, SIGCONT go on. */
+  /** Sends a signal: SIGSTOP freezes the server, and SIGCONT resumes it. */
   signal(signal: NodeJS.Signals): void {
     this.child?.kill(signal);
   }
 
-  /** Runs a command; returns what redis-cli prints. */
+  /** Executes a command and returns the output of redis-cli. */
   command(...parts: string[]): string {
     return execFileSync('redis-cli', ['-p', String(this.port), ...parts], {
       encoding: 'utf8',
@@ -100,13 +100,13 @@ export class RedisServer {
     }).trim();
   }
 
-  /** Sends a command and does not wait for what comes of it. */
+  /** Sends a command without waiting for the result. */
   send(...parts: string[]): void {
     const socket = connect(this.port, '127.0.0.1', () => socket.end(`${parts.join(' ')}\r\n`));
     socket.on('error', () => undefined).resume();
   }
 
-  /** Kills it and removes what it wrote. */
+  /** Kills the server and removes its files. */
   async remove(): Promise<void> {
     await this.kill();
     await rm(this.folder, { recursive: true, force: true });
@@ -114,7 +114,7 @@ export class RedisServer {
 
   private responds(): boolean {
     try {
-      // Whatever it answers; one that is loading refuses a PING.
+      // Any response will do: a server that is loading its data refuses PING.
       return this.command('PING') !== '';
     } catch {
       return false;

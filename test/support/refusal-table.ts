@@ -7,7 +7,7 @@ import { asClient } from './as-client.js';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** One operation of the document, with an address that its path parameters fit. */
+/** An operation of a document, and a path that matches its parameters. */
 interface Route {
   readonly method: string;
   readonly path: string;
@@ -15,12 +15,9 @@ interface Route {
 }
 
 /**
- * Tests every operation of the service's OpenAPI documents against the refusals that the platform promises for
- * it: 401, 403, 404, 405, 415 and 429. A module that is added tomorrow is covered without its own test:
- *
- *     describeRefusals({ modules: [ToysModule] });
- *
- * `below` leaves the operations at these paths alone, such as those of the module.
+ * Tests every operation in the service's OpenAPI documents against the errors that the platform guarantees: 401, 403, 404, 405, 415 and
+ * 429. This covers modules that are added later without further tests: `describeRefusals({ modules: [ToysModule] })`. With `below`, only
+ * the operations at these paths are tested, such as those of the module.
  */
 export function describeRefusals(
   options: Pick<TestServiceOptions, 'modules'>,
@@ -33,7 +30,7 @@ export function describeRefusals(
     routes = routesOf(service).filter(({ path }) => below.some((prefix) => path.startsWith(prefix)));
   });
   afterAll(() => service.close());
-  // An address may send 60 requests a minute without a key, and a key has a limit per minute as well.
+  // An address may send 60 requests per minute without a key, and each key also has a limit per minute.
   beforeEach(() => service.clock.advance(60_000));
   const send = async ({ method, path }: Route, request = {}) => {
     if ((sent += 1) % 50 === 0) service.clock.advance(60_000);
@@ -126,7 +123,7 @@ function routesBelow(base: string, document: OpenAPIObject): Route[] {
   );
 }
 
-/** Whether an operation takes bodies of all types. */
+/** Whether an operation accepts bodies of any type. */
 function takesAll({ requestBody }: OperationObject): boolean {
   return requestBody !== undefined && 'content' in requestBody && '*/*' in requestBody.content;
 }
@@ -135,7 +132,7 @@ function needsKey({ operation }: Route): boolean {
   return operation.security?.length !== 0;
 }
 
-/** Whether an operation counts for the quota of the key that it needs. */
+/** Whether an operation counts toward the quota of its key. */
 function isCounted(route: Route): boolean {
   return needsKey(route) && !('x-uncounted' in route.operation);
 }

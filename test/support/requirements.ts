@@ -6,7 +6,7 @@ import { NGINX } from './nginx.js';
 import { PGBOUNCER } from './pooler.js';
 import { POSTGRES_PROGRAMS } from './postgres-server.js';
 
-/** Servers and programs outside the project that a suite may need. */
+/** Servers and programs outside the project that a suite may require. */
 export type Requirement =
   | 'browser'
   | 'faketime'
@@ -18,27 +18,27 @@ export type Requirement =
   | 'redis'
   | 'redis-server';
 
-/** Where Debian's Chromium is; CHROMIUM_PATH names another. */
+/** The path of Debian's Chromium; CHROMIUM_PATH overrides it. */
 export const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
-/** Where Debian's libfaketime is, which sets the clock of one process; undefined when it is not installed. */
+/** The path of Debian's libfaketime, which sets the clock of a single process; undefined if it is not installed. */
 export const FAKETIME = readdirSync('/usr/lib')
   .map((folder) => `/usr/lib/${folder}/faketime/libfaketime.so.1`)
   .find((path) => existsSync(path));
 
 /**
- * The Redis that suites may fill with keys of their own; PETSTORE_TEST_REDIS_URL names another. Suites that run side by side have a
- * database each: the instances of one are not counted by those of another.
+ * The Redis server in which suites may create keys; PETSTORE_TEST_REDIS_URL overrides it. Suites that run in parallel use separate
+ * databases, so that instances of different suites are not counted together.
  */
 export const REDIS_URL =
   process.env.PETSTORE_TEST_REDIS_URL ??
   `redis://127.0.0.1:6379/${Number(process.env['VITEST_POOL_ID'] ?? 0) % 16}`;
 
-/** The PostgreSQL on which suites make databases of their own; PETSTORE_TEST_POSTGRES names another. */
+/** The PostgreSQL server on which suites create databases; PETSTORE_TEST_POSTGRES overrides it. */
 export const POSTGRES_URL =
   process.env.PETSTORE_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
-/** Whether Redis and PostgreSQL answer, asked once while this file loads. */
+/** Whether Redis and PostgreSQL are available, checked once when this file is loaded. */
 const [hasRedis, hasPostgres] = await Promise.all([accepts(REDIS_URL, 6379), accepts(POSTGRES_URL, 5432)]);
 
 function accepts(url: string, defaultPort: number): Promise<boolean> {
@@ -65,8 +65,8 @@ const missing: Readonly<Record<Requirement, () => string | undefined>> = {
 };
 
 /**
- * `describe` for a suite that needs something from outside. Where it is missing the suite is skipped and says
- * why, unless PETSTORE_TEST_REQUIRE names it (separated by commas): then it runs, and fails.
+ * `describe` for a suite with external requirements. If one is missing, the suite is skipped with the reason, unless PETSTORE_TEST_REQUIRE
+ * (a comma-separated list) contains it. In that case, the suite runs and fails.
  */
 export function describeWith(requirement: Requirement, name: string, suite: () => void): void {
   const required = (process.env.PETSTORE_TEST_REQUIRE ?? '').split(',').includes(requirement);

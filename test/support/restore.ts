@@ -2,12 +2,11 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, vi } from 'vitest';
 
-/**
- * Suites that have the modules of the checkout: those of its features, those of what is generated from them, and those of its first start.
- */
+/** Suites that run with the modules of the checkout: suites of its features, of the files generated from them, and of its first start. */
 const OF_THE_CHECKOUT = /^(?:src|test\/api\/(?:checkout|pets)|test\/processes\/smoke)\//;
 
-// A worker imports packages once for all its suites; ours is imported again for each, since modules declare things at import.
+// A worker imports packages once for all its suites. The service is imported again for each suite, because modules register declarations
+// when they are imported.
 vi.resetModules();
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -20,7 +19,7 @@ const templates = JSON.parse(process.env['PETSTORE_TEST_POSTGRES_TEMPLATES'] ?? 
 >;
 if (modules in templates) process.env['PETSTORE_TEST_POSTGRES_TEMPLATE'] = templates[modules];
 
-// As the setup file of a project does, and the command line (see project-modules.ts).
+// As the setup file of a project and the command line do (see project-modules.ts).
 if (modules === 'platform') {
   const { TestService } = await import('../kit/test-service.js');
   const { tablesBelow } = await import('../../src/database/tables.module.js');
@@ -30,8 +29,9 @@ if (modules === 'platform') {
   tablesBelow(AppModule, PetsModule);
 }
 
-// Whatever a test has replaced is restored after it, also when it failed; so no suite does it itself. Spies come first: a spy on a
-// fake timer would otherwise put that fake back after the real timers were restored, and every later test of the worker would wait for it.
+// Restores everything that a test has replaced, even if the test failed, so that suites need not do so. Spies are restored first:
+// otherwise, a spy on a fake timer would put the fake back after the real timers were restored, and all later tests of the worker would
+// wait for it.
 afterEach(() => {
   vi.restoreAllMocks();
   vi.useRealTimers();

@@ -4,18 +4,18 @@ import { type Step, json, scriptedServer } from './scripted-server.js';
 
 export const KEY = 'pst_test_1234567890';
 export const REX = { name: 'Rex', categoryId: 1 };
-/** The limit of one attempt; no wait is as long. */
+/** Timeout of an attempt. No wait between attempts has the same length. */
 const TIMEOUT_MS = 12_345;
 
 const REAL = { setTimeout, clearTimeout, random: Math.random, now: performance.now.bind(performance) };
-/** Whether the client has called, rather than the platform's fetch or a service in this process, which have timers as well. */
+/** Whether the client set the timer, rather than fetch or a service in this process, which also use timers. */
 const isOfClient = (): boolean => new Error().stack?.includes('clients/typescript/src') === true;
 
-/** The timers of a client: waits pass immediately and are recorded; the time limit of an attempt passes on request. */
+/** Controls the timers of a client: waits pass immediately and are recorded, and the timeout of an attempt occurs on request. */
 export class ControlledTime {
   /** The waits between attempts so far, in milliseconds. */
   readonly waits: number[] = [];
-  /** Whether waits pass immediately, or never. */
+  /** Whether waits pass immediately; otherwise, they never end. */
   doWaitsPass = true;
   elapsed = 0;
   private readonly running = new Map<object, { readonly run: () => void; readonly ms: number }>();
@@ -41,17 +41,17 @@ export class ControlledTime {
     onTestFinished(() => void [vi.unstubAllGlobals(), vi.restoreAllMocks()]);
   }
 
-  /** How many timers run. */
+  /** The number of running timers. */
   get timers(): number {
     return this.running.size;
   }
 
-  /** Ends the running attempt at its time limit. */
+  /** Lets the running attempt time out. */
   timeOut(): void {
     this.end(this.attempt);
   }
 
-  /** Lets the waits pass that were to pass never. */
+  /** Ends the waits that would otherwise never end. */
   wake(): void {
     for (const timer of this.running.keys()) if (timer !== this.attempt) this.end(timer);
   }
@@ -64,7 +64,7 @@ export class ControlledTime {
   }
 }
 
-/** A client, and the server that answers it by a script. */
+/** A client, and the server that responds to it according to a script. */
 export async function scriptedClient<Form extends Int64Form = 'bigint'>(
   script: readonly Step[],
   options: Partial<ClientOptions<Form>> = {},
@@ -76,7 +76,7 @@ export async function scriptedClient<Form extends Int64Form = 'bigint'>(
   return { ...server, time, client };
 }
 
-/** The options of a client whose limit of an attempt ControlledTime knows. */
+/** Options of a client whose timeout ControlledTime recognizes. */
 export const CONTROLLED = { timeoutMs: TIMEOUT_MS };
 
 export const pet = (id: string, more = '') =>

@@ -11,10 +11,13 @@ export interface Arrived {
   readonly body: string;
 }
 
-/** How a request gets a response; the last of a script answers all that follow. */
+/** How the server responds to a request. The last function of a script also handles all requests that follow. */
 export type Step = (response: ServerResponse, request: Arrived) => void;
 
-/** A server of HTTP that answers by a script, for faults that the service does not have. It is stopped when the test ends. */
+/**
+ * An HTTP server that responds according to a script, to simulate errors that the service does not have. It is stopped at the end of the
+ * test.
+ */
 export async function scriptedServer(
   ...script: readonly Step[]
 ): Promise<{ readonly url: string; readonly arrived: readonly Arrived[] }> {
@@ -38,14 +41,14 @@ export async function scriptedServer(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, arrived };
 }
 
-/** Returns a text as JSON. */
+/** Sends a text as JSON. */
 export const json =
   (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Step =>
   (response) => {
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(text);
   };
 
-/** Returns a refusal as the service does. */
+/** Sends an error as the service does. */
 export const refusal = (
   status: number,
   code: string,

@@ -11,25 +11,25 @@ import { type TestResponse, type RequestOptions, send } from '../kit/test-respon
 
 /** The project's folder. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-/** This build with the catalogue of the suites in the place of the features of the checkout (build-with-catalogue.ts). */
+/** This build with the catalogue of the test suites instead of the features of the checkout (build-with-catalogue.ts). */
 export const WITH_CATALOGUE = join(ROOT, 'dist.suites');
-/** The folder of the service whose processes a suite starts: restore.ts says which modules it has. */
+/** The folder of the service whose processes a suite starts. restore.ts determines its modules. */
 export const SERVICE = process.env['PETSTORE_TEST_MODULES'] === 'platform' ? WITH_CATALOGUE : ROOT;
-/** How the description of a setting in .env.example says that it is required (src/core/config/env-example.ts). */
+/** The phrase with which .env.example marks a required setting (src/core/config/env-example.ts). */
 const REQUIRED = 'Required: the service does not start without it.';
-/** How long the service may take to listen, in milliseconds; then it is killed, and the start fails. */
+/** Time limit for startup, in milliseconds. After that, the process is killed and the start fails. */
 const START_LIMIT_MS = 240_000;
 
 /**
- * What every process of a suite is given, whatever this one has: the path, and the examples of the settings that the service does not
- * start without, as .env.example has them.
+ * The environment of every process in a suite, independent of this process's own: PATH, and the example values of required settings in
+ * .env.example.
  */
 export const BARE_ENVIRONMENT: NodeJS.ProcessEnv = {
   PATH: process.env.PATH,
   ...examplesOfRequired(readFileSync(join(ROOT, '.env.example'), 'utf8')),
 };
 
-/** The variables of .env.example whose description says that they are required. */
+/** The variables whose description in .env.example says that they are required. */
 export function examplesOfRequired(example: string): Record<string, string> {
   const parts = example.split('\n\n').filter((part) => part.replaceAll(/\n# /g, ' ').includes(REQUIRED));
   return parseEnv(parts.map((part) => part.replace(/^# (?=[A-Z_]+=)/m, '')).join('\n')) as Record<
@@ -38,7 +38,7 @@ export function examplesOfRequired(example: string): Record<string, string> {
   >;
 }
 
-/** What suites read of a line of the log. */
+/** The members of a log line that suites use. */
 export interface LogLine {
   readonly level: number;
   readonly msg: string;
@@ -46,7 +46,7 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** The lines of a log that are JSON. */
+/** The lines of a log that contain JSON. */
 export function linesOf(log: string): LogLine[] {
   return log
     .split('\n')
@@ -54,34 +54,34 @@ export function linesOf(log: string): LogLine[] {
     .map((line) => JSON.parse(line) as LogLine);
 }
 
-/** What a finished command left. */
+/** The result of a finished command. */
 export interface Finished {
   readonly code: number | null;
-  /** What ended it, when it did not end by itself. */
+  /** The signal that terminated the command, if any. */
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** An empty folder to run in, so that no `.env` and no data of this checkout is met. Remove it when done. */
+/** Creates an empty working directory, so that the `.env` file and the data of this checkout are not used. Remove it when done. */
 export async function emptyFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'petstore-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** An empty folder that is removed when the test is over, also when it fails. */
+/** Creates an empty folder, which is removed at the end of the test, even if the test fails. */
 export async function folderOfTest(): Promise<string> {
   const { path, remove } = await emptyFolder();
   onTestFinished(remove);
   return path;
 }
 
-/** The DATABASE_URL of a file that is removed when the test is over. */
+/** The DATABASE_URL of a file that is removed at the end of the test. */
 export async function databaseOfTest(): Promise<string> {
   return `sqlite:${join(await folderOfTest(), 'pets.sqlite')}`;
 }
 
-/** Runs the petstore command in a folder and waits for its end. */
+/** Runs the petstore command in a folder and waits until it exits. */
 export async function petstore(
   folder: string,
   args: readonly string[],
@@ -90,24 +90,24 @@ export async function petstore(
   return spawnPetstore(folder, args, environment).outcome;
 }
 
-/** Runs the petstore command in a folder; its process may be sent signals. */
+/** Starts the petstore command in a folder. Returns its process, so that tests can send signals. */
 export function spawnPetstore(
   folder: string,
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
 ): { child: ChildProcess; outcome: Promise<Finished> } {
-  // doctor looks at the ports, which others on this machine may use.
+  // doctor checks the ports, which other processes on this machine may use.
   const ports = { PORT: '0', MANAGEMENT_PORT: '0' };
   const child = run(join(SERVICE, 'bin/petstore.js'), folder, { ...ports, ...environment }, args);
   return { child, outcome: finished(child) };
 }
 
-/** Calls what starts the service with arguments, which it does not start with; waits for its end. */
+/** Runs the service's entry point with arguments, which it rejects, and waits until it exits. */
 export function serviceWith(folder: string, args: readonly string[]): Promise<Finished> {
   return finished(run(join(SERVICE, 'dist/bundle/main.js'), folder, {}, args));
 }
 
-/** Runs a program to its end, with the path and these variables alone. */
+/** Runs a program with only PATH and these variables, and waits until it exits. */
 export function ran(
   cwd: string,
   program: string,
@@ -118,17 +118,17 @@ export function ran(
   return finished(spawn(program, [...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
-/** The service as its own process, as an operator starts it. */
+/** The service in a separate process, as an operator starts it. */
 export class ServiceProcess {
   private constructor(
-    /** Origin that it listens on. */
+    /** The origin at which it listens. */
     readonly url: string,
     private readonly child: ChildProcess,
     private readonly outcome: Promise<Finished>,
     private readonly read: () => string,
   ) {}
 
-  /** Starts it on free ports and waits until it listens. Rejects with its output when it ends instead. */
+  /** Starts the service on free ports and waits until it listens. Rejects with its output if it exits instead. */
   static async start(
     folder: string,
     environment: NodeJS.ProcessEnv = {},
@@ -151,12 +151,12 @@ export class ServiceProcess {
     return new ServiceProcess(url, child, outcome, () => output);
   }
 
-  /** How it has ended, once it has. */
+  /** The result of the process, once it has exited. */
   get ended(): Promise<Finished> {
     return this.outcome;
   }
 
-  /** Id of the process. */
+  /** The process id. */
   get pid(): number {
     return this.child.pid ?? 0;
   }
@@ -166,41 +166,41 @@ export class ServiceProcess {
     return this.read();
   }
 
-  /** The lines of its log so far, which are JSON. */
+  /** The lines of the log so far that contain JSON. */
   get lines(): LogLine[] {
     return linesOf(this.output);
   }
 
-  /** What its log says of the database and of faults. */
+  /** The log lines about the database and about errors. */
   get warnings(): string[] {
     return this.lines
       .filter(({ context }) => /^(?:Database|Errors)$/.test(context ?? ''))
       .map(({ msg }) => msg);
   }
 
-  /** Key of the demo client, which a store that was empty prints before it says that it listens, or ''. */
+  /** The demo client's key, which the service prints at startup if the database was empty; otherwise ''. */
   get demoKey(): string {
     return demoKeyIn(this.output);
   }
 
-  /** Sends a request, with the key of the demo client unless another one, or none, is given. */
+  /** Sends a request with the demo client's key, unless another key or none is given. */
   request(method: string, path: string, options: RequestOptions = {}): Promise<TestResponse> {
     return send(this.url, method, path, { key: this.demoKey || null, ...options });
   }
 
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits until the process exits. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Finished> {
     this.child.kill(signal);
     return this.outcome;
   }
 
-  /** Sends a signal and does not wait. */
+  /** Sends a signal without waiting. */
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
 }
 
-/** The service as a process that is killed when the test is over, if it still runs then. */
+/** Starts the service in a process that is killed at the end of the test if it is still running. */
 export async function serviceOfTest(
   ...started: Parameters<typeof ServiceProcess.start>
 ): Promise<ServiceProcess> {
@@ -209,7 +209,7 @@ export async function serviceOfTest(
   return service;
 }
 
-/** Key of the demo client that a first start has printed, or ''. */
+/** The key of the demo client that a first start has printed, or ''. */
 export function demoKeyIn(output: string): string {
   return /\b[a-z][a-z0-9]+_test_\w{36}/.exec(output)?.[0] ?? '';
 }
@@ -238,7 +238,7 @@ async function finished(child: ChildProcess): Promise<Finished> {
   return { code, signal, stdout, stderr: asText(stderr) };
 }
 
-/** What a start that fails writes, as it is on a terminal: test/processes/service-process.spec.ts has it as JSON. */
+/** The error of a failed start in the form printed to a terminal. test/processes/service-process.spec.ts tests the JSON form. */
 function asText(stderr: string): string {
   return stderr.replaceAll(/^\{.*"context":"Start".*\}$/gm, (line) => {
     const { msg, stack = '' } = JSON.parse(line) as { msg: string; stack?: string };

@@ -8,10 +8,10 @@ import { emptyFolder } from './service-process.js';
 
 const MEBIBYTE = 1_048_576;
 
-/** Why no disk of a test's own can be had here; undefined where it can. */
+/** Why a test cannot mount a separate disk on this machine; undefined if it can. */
 export const NO_SMALL_DISK = mayMount() ? undefined : 'no file system may be mounted here';
 
-/** A disk of the test's own in a folder, with room for so many MiB, and the given number of files and folders. */
+/** Mounts a separate disk in a folder, with the given capacity in MiB and the given number of files and folders. */
 export async function smallDisk(mebibytes = 8, files = 64): Promise<string> {
   const { path, remove } = await emptyFolder();
   expect(mount(path, mebibytes, files)).toBe(true);
@@ -22,7 +22,7 @@ export async function smallDisk(mebibytes = 8, files = 64): Promise<string> {
   return path;
 }
 
-/** Leaves no byte free, by the one file `ballast`. */
+/** Fills the disk to the last byte with a single file, `ballast`. */
 export async function fill(path: string): Promise<void> {
   const ballast = await open(join(path, 'ballast'), 'w');
   try {
@@ -38,7 +38,7 @@ export async function fill(path: string): Promise<void> {
   }
 }
 
-/** Leaves no room for another file; returns what was made for that. */
+/** Creates files until no more can be created. Returns them. */
 export async function fillWithFiles(path: string): Promise<string[]> {
   const made: string[] = [];
   for (;;) {

@@ -4,18 +4,18 @@ type Callback = (error: Error | null) => void;
 const done = (work: (callback: Callback) => unknown) =>
   new Promise<void>((resolve, reject) => void work((error) => (error ? reject(error) : resolve())));
 
-/** A connection to an SQLite file as another program has one: nothing is checked that SQLite itself does not check. */
+/** A connection to an SQLite file as another program opens it, without the checks of the service. */
 export class SqliteFile {
   private constructor(private readonly database: sqlite3.Database) {}
 
-  /** Opens a file, or makes it. Close it when done. */
+  /** Opens a file, or creates it. Close it when done. */
   static async open(file: string): Promise<SqliteFile> {
     let database!: sqlite3.Database;
     await done((callback) => (database = new sqlite3.Database(file, callback)));
     return new SqliteFile(database);
   }
 
-  /** Runs statements. */
+  /** Executes statements. */
   run(sql: string): Promise<void> {
     return done((callback) => this.database.exec(sql, callback));
   }
@@ -27,13 +27,13 @@ export class SqliteFile {
     });
   }
 
-  /** Lets it go. */
+  /** Closes the connection. */
   close(): Promise<void> {
     return done((callback) => this.database.close(callback));
   }
 }
 
-/** Runs statements on a file, each on its own connection. */
+/** Executes statements on a file, each on a separate connection. */
 export async function onFile(file: string, ...statements: readonly string[]): Promise<void> {
   for (const sql of statements) await opened(file, (database) => database.run(sql));
 }

@@ -4,12 +4,12 @@ import type { ServiceProcess } from './service-process.js';
 
 const LIMIT = 180;
 const PER_SECOND = 40;
-/** What of its limit a client must get alongside an incident: each share of what was left is rounded down. */
+/** Minimum share of its limit that a client must be granted despite an incident, because each share of the remainder is rounded down. */
 export const LEAST = 0.85;
 
 /**
- * Uses up the limit of a new client at a steady pace, with an incident in its middle. Answers the client, how many times its limit was
- * admitted, and what was returned or logged that may not be.
+ * Uses up the limit of a new client at a steady pace, with an incident in the middle. Returns the client, the admitted requests as a
+ * multiple of the limit, and all unexpected responses and log lines.
  */
 export async function exhaustQuotaDuring(instances: Instances, incident: (clientId: string) => unknown) {
   await instances.untilInRedis();
@@ -24,7 +24,10 @@ export async function exhaustQuotaDuring(instances: Instances, incident: (client
   return { id, limit: LIMIT, admitted: load.admitted / LIMIT, wrong };
 }
 
-/** A client of the given number of requests in a minute and in a day: the end of a minute opens nothing. Answers its id and a key of it. */
+/**
+ * Creates a client with the given number of requests per minute and per day, so that a new minute does not allow more. Returns its id and a
+ * key.
+ */
 export async function limitedClient(
   { all: [instance], adminKey }: Instances,
   limit: number,
@@ -40,9 +43,9 @@ export async function limitedClient(
   return { id, key };
 }
 
-/** Requests of one key at a steady pace, to each instance in turn. */
+/** Sends requests with one key at a steady pace, to each instance in turn. */
 export class SteadyLoad {
-  /** How many responses had each status; 0 is none at all. */
+  /** The number of responses by status; 0 stands for no response. */
   readonly statuses = new Map<number, number>();
   private readonly underWay = new Set<Promise<void>>();
   private sent = 0;
@@ -56,22 +59,22 @@ export class SteadyLoad {
     this.timer = setInterval(() => this.send(), 1_000 / perSecond);
   }
 
-  /** How many were admitted. */
+  /** The number of admitted requests. */
   get admitted(): number {
     return this.statuses.get(200) ?? 0;
   }
 
-  /** How many responses had each status but 200 and 429. */
+  /** The number of responses by status, except 200 and 429. */
   get unexpected(): [number, number][] {
     return [...this.statuses].filter(([status]) => status !== 200 && status !== 429);
   }
 
-  /** Waits until so many were admitted. */
+  /** Waits until the given number of requests have been admitted. */
   async untilAdmitted(count: number): Promise<void> {
     while (this.admitted < count) await setTimeout(5);
   }
 
-  /** Waits until the limit is used up: none of that many in a row was admitted. */
+  /** Waits until the limit is used up: none of the given number of consecutive requests was admitted. */
   async untilRefused(inARow: number): Promise<void> {
     for (;;) {
       const { admitted, sent } = this;
@@ -80,7 +83,7 @@ export class SteadyLoad {
     }
   }
 
-  /** Sends no more, and waits for the responses under way. */
+  /** Stops sending, and waits for the responses to requests in flight. */
   async end(): Promise<void> {
     clearInterval(this.timer);
     await Promise.all(this.underWay);

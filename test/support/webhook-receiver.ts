@@ -7,7 +7,7 @@ import type { EntityManager } from 'typeorm';
 import { WebhookEndpoint, WebhookSubscription } from '../../src/webhooks/webhook-endpoint.entity.js';
 import { newWebhookSecret } from '../../src/webhooks/webhook-signature.js';
 
-/** One request that a receiver was sent. */
+/** A request that a receiver has received. */
 export interface Received {
   readonly id: string;
   readonly path: string;
@@ -20,22 +20,22 @@ export interface Received {
   };
 }
 
-/** How a receiver answers; 204 unless it answers itself. */
+/** How a receiver responds. It sends 204 unless the function sends a response. */
 export type Responder = (response: ServerResponse, received: Received) => unknown;
 
-/** Where a receiver listens: on a free port of 127.0.0.1 unless it says so, and with TLS if it has a certificate. */
+/** Where a receiver listens: by default on a free port of 127.0.0.1, and with TLS if it has a certificate. */
 export interface Listening {
   readonly host?: string;
   readonly port?: number;
   readonly tls?: ServerOptions;
 }
 
-/** A real HTTP server that takes webhooks. */
+/** A real HTTP server that receives webhooks. */
 export class WebhookReceiver {
   readonly received: Received[] = [];
-  /** Changes how it answers from now on. */
+  /** Changes how the receiver responds from now on. */
   respond: Responder = (response) => response.writeHead(204).end();
-  /** How many connections were opened to it. */
+  /** The number of connections that were opened. */
   connections = 0;
   private readonly server;
 
@@ -46,7 +46,7 @@ export class WebhookReceiver {
     this.server.on('connection', () => (this.connections += 1));
   }
 
-  /** Starts one. */
+  /** Starts a receiver. */
   static async start(
     respond?: Responder,
     { host = '127.0.0.1', port = 0, tls }: Listening = {},
@@ -58,18 +58,18 @@ export class WebhookReceiver {
     return receiver;
   }
 
-  /** Origin such as http://127.0.0.1:40123, without TLS. */
+  /** The origin, such as http://127.0.0.1:40123, without TLS. */
   get url(): string {
     const { address } = this.server.address() as AddressInfo;
     return `http://${address}:${this.port}`;
   }
 
-  /** The port that it listens on. */
+  /** The port on which the receiver listens. */
   get port(): number {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** The ids of the messages that it was sent, in order. */
+  /** The ids of the received messages, in order. */
   get ids(): string[] {
     return this.received.map(({ id }) => id);
   }
@@ -79,7 +79,7 @@ export class WebhookReceiver {
     return this.received.map(({ body }) => body.data.name);
   }
 
-  /** Stops it; what is connected is cut. */
+  /** Stops the receiver and closes its connections. */
   async stop(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
@@ -96,7 +96,7 @@ export class WebhookReceiver {
   }
 }
 
-/** Adds an endpoint without using the API. */
+/** Adds an endpoint directly to the database. */
 export async function addEndpoint(
   manager: EntityManager,
   values: Pick<WebhookEndpoint, 'clientId' | 'url'> & Partial<WebhookEndpoint>,
@@ -107,7 +107,7 @@ export async function addEndpoint(
     label: null,
     secret: newWebhookSecret(),
     previousSecrets: [],
-    // Before any event that a test writes, by its clock or the machine's.
+    // Earlier than any event in a test, whether it uses the test's clock or the machine's.
     createdAt: '2020-01-01T00:00:00.000Z',
     disabledAt: null,
     disabledBecause: null,

@@ -16,7 +16,7 @@ export async function open(options: TestServiceOptions = {}) {
   return made;
 }
 
-/** A service that may send to receivers on this machine, and what tests of it need. Close it when done. */
+/** A service that may send webhooks to receivers on this machine, and helpers for its tests. Close it when done. */
 export async function opened(options: TestServiceOptions = {}) {
   const service = await TestService.open({
     at: '2026-11-20T12:00:00.000Z',
@@ -32,7 +32,7 @@ export async function opened(options: TestServiceOptions = {}) {
     clock: service.clock,
     messages: app.get(WebhookMessages),
     deliver: () => dispatcher.deliver(),
-    /** Takes away all endpoints, messages and animals, and lets an hour pass. */
+    /** Deletes all endpoints, messages and animals, and advances the clock by an hour. */
     clear: async () => {
       for (const table of ['webhook_endpoints', 'webhook_messages', 'webhook_fan_outs', 'pets'])
         await manager.query(`DELETE FROM ${table}`);
@@ -46,7 +46,7 @@ export async function opened(options: TestServiceOptions = {}) {
       return created;
     },
     endpoint: (id: string) => manager.findOneByOrFail(WebhookEndpoint, { id }),
-    /** The deliveries, also of messages that are not fanned out yet. */
+    /** The deliveries, including those of messages that have not been fanned out yet. */
     deliveries: async () => {
       await app.get(WebhookFanOuts).catchUp();
       return manager.find(WebhookDelivery, { order: { id: 'ASC' } });
@@ -61,7 +61,7 @@ export async function receive(respond?: Responder, listening?: Listening): Promi
   return receiver;
 }
 
-/** Writes the same text again and again, the given number of times at once, as quickly as it is read, after a beginning. */
+/** Sends `prefix`, and then the text repeatedly, `times` copies per write, as fast as the client reads. */
 export const flood =
   (text: string, times: number, prefix = '') =>
   ({ socket }: { readonly socket: Socket | null }): void => {
@@ -75,7 +75,7 @@ export const flood =
     write();
   };
 
-/** Answers with a status and headers. */
+/** Responds with a status and headers. */
 export const respondWith =
   (code: number, headers: Record<string, string> = {}): Responder =>
   (response) =>

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-/** Requests an adoption of a new animal; returns the paths of the two. */
+/** Requests an adoption of a new animal. Returns the paths of the adoption and the animal. */
 async function open() {
   const { id } = await service.add(PET);
   const json = { petId: Number(id), adopterName: 'Ada' };

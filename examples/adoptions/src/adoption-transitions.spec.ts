@@ -8,7 +8,7 @@ import { AdoptionsModule } from './adoptions.module.js';
 const PET = defineFixture(Pet, (number) => ({ name: `Pet ${number}`, categoryId: 1n, status: 'available' }));
 const LIMITS = { perMinute: 1_000_000, perDay: 1_000_000 };
 
-// On a file, as in production, where reads do not wait for the writer.
+// In a file, as in production, where reads do not wait for the writer.
 let service: TestService;
 beforeAll(async () => {
   const modules = [AdoptionsModule];
@@ -20,7 +20,7 @@ const request = (petId: number, headers = {}) =>
   service.request('POST', '/v1/adoptions', { json: { petId, adopterName: 'Ada' }, headers });
 const statusOf = async (petId: number) => (await service.request('GET', `/v1/pets/${petId}`)).body.status;
 
-/** How many there are of each. */
+/** The number of occurrences of each value. */
 function counted(values: readonly unknown[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const value of values) counts[String(value)] = (counts[String(value)] ?? 0) + 1;
@@ -59,7 +59,7 @@ it('a decision is not replaced by that of another transaction, which has read th
 it('the database refuses a second open adoption of an animal', async () => {
   const { id } = await service.add(PET);
   await request(Number(id));
-  // Something other than an adoption has let the animal go.
+  // Another part of the service has released the animal.
   await service.repository(Pet).update({ id }, { status: 'available' });
   const { status, body } = await request(Number(id));
   expect([status, body.code]).toEqual([409, 'already_exists']);

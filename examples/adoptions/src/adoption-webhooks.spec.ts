@@ -6,7 +6,7 @@ import { TestService, defineFixture } from 'petstore-service/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AdoptionsModule } from './adoptions.module.js';
 
-/** Beyond what a double holds. */
+/** An id that a double cannot represent. */
 const PET_ID = 9_007_199_254_740_993n;
 const PET = defineFixture(Pet, (number) => ({
   id: PET_ID + BigInt(number - 1),
@@ -17,7 +17,7 @@ const PET = defineFixture(Pet, (number) => ({
 
 let service: TestService;
 let receiver: Server;
-/** The bodies of the messages that came, in order. */
+/** The bodies of the received messages, in order. */
 let received: string[];
 beforeEach(async () => {
   received = [];

@@ -16,7 +16,7 @@ export class AdoptionsMetrics {
     @InjectRepository(Adoption) adoptions: Repository<Adoption>,
   ) {
     this.reached = metrics.counter('petstore_adoptions_total', 'Adoptions that reached a state.', ['state']);
-    // An increase needs a sample before the first adoption.
+    // Starts each series at 0, so that the first adoption counts as an increase.
     for (const state of ADOPTION_STATES) this.reached.inc({ state }, 0);
     metrics.gauge('petstore_adoptions_open', 'Adoptions that are not decided yet.', [], () =>
       adoptions.countBy({ state: 'requested' }),

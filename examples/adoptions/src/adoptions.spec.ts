@@ -19,14 +19,14 @@ const statusOf = async (petId: bigint) => (await service.request('GET', `/v1/pet
 const request = (petId: bigint, more: object = {}) =>
   service.request('POST', '/v1/adoptions', { json: { petId: Number(petId), adopterName: 'Ada', ...more } });
 
-/** An open adoption, with its address and the entity tag in the response. */
+/** Requests an adoption. Returns it with its path and the ETag of the response. */
 async function open() {
   const { id: petId } = await pet();
   const { body, headers } = await request(petId);
   return { petId, body, path: `/v1/adoptions/${body.id}`, etag: headers.get('etag') ?? '' };
 }
 
-/** An adoption that has come to a state. */
+/** Requests an adoption and changes its state. */
 async function inState(state: AdoptionState) {
   const { path, etag, ...adoption } = await open();
   const json = { state };

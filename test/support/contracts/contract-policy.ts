@@ -7,7 +7,7 @@ import {
   type QuotaSubject,
 } from 'petstore-service';
 
-/** Limits from a price list; all clients of one organization count together. */
+/** Limits from a price list. All clients of an organization share one quota. */
 @Injectable()
 export class ContractPolicy extends QuotaPolicy implements OnModuleInit {
   private limits = new Map<Plan, PlanLimits>();

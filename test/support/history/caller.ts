@@ -4,9 +4,9 @@ import type { Deployment } from './deployment.js';
 import { type History, type Span, now } from './history.js';
 import type { HowChanged, Session } from './sessions.js';
 
-/** A request is given up after this time, in milliseconds. */
+/** Timeout of a request, in milliseconds. */
 const TIMEOUT_MS = 30_000;
-/** Where an instance is away, in milliseconds: the machine is wanted by its start. */
+/** Pause while an instance is unavailable, in milliseconds, because its startup needs the CPU. */
 const AFTER_FAILURE_MS = 500;
 
 /** A key of a client. */
@@ -16,34 +16,34 @@ export interface Key {
   readonly key: string;
 }
 
-/** What is sent. */
+/** A request to send. */
 export interface Sent {
   readonly method?: string;
   readonly path: string;
-  /** Default: that of the operator. */
+  /** By default, the operator's key. */
   readonly key?: string;
   readonly json?: unknown;
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Statuses that may come besides 503. */
+  /** Expected statuses in addition to 503. */
   readonly allowed: readonly number[];
 }
 
-/** A way to change something: a request, a statement or a command. */
+/** A way to make a change: a request, a statement or a command. */
 export type Way =
   | { readonly via: 'http'; readonly sent: Sent; readonly on?: number }
   | { readonly via: 'sql'; readonly statement: string; readonly how?: HowChanged }
   | { readonly via: 'command'; readonly args: readonly string[] };
 
-/** A response, and the span in which it was made. */
+/** A response, and the time span of its request. */
 export interface Received extends Span {
   readonly on: number;
-  /** Undefined where no response came. */
+  /** Undefined if there was no response. */
   readonly status?: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** One of the clients of a run: it sends requests to all instances, has a session in the database, and notes what it sees. */
+/** A client in a run. It sends requests to all instances, has a session in the database, and records what it observes. */
 export class Caller {
   readonly session: Session;
 
@@ -56,12 +56,12 @@ export class Caller {
     this.session = deployment.parts.session();
   }
 
-  /** Any of the instances. */
+  /** A random instance. */
   anyInstance(): number {
     return Math.floor(this.random.between(0, this.deployment.instances.length));
   }
 
-  /** Sends a request, to any instance unless one is named, and notes it. */
+  /** Sends a request to the given instance or a random one, and records it. */
   async send(sent: Sent, on = this.anyInstance()): Promise<Received> {
     const { method = 'GET', path, key = this.operator.key, json, headers = {}, allowed } = sent;
     const origin = this.deployment.instances[on]?.origin ?? '';
@@ -83,7 +83,7 @@ export class Caller {
     return { ...span, ...received };
   }
 
-  /** Makes a change of a subject in any of these ways, and notes it; whether it was acknowledged. */
+  /** Changes a subject in one of these ways, and records the change. Returns whether it was acknowledged. */
   async change(subject: string, value: string | undefined, ...ways: readonly Way[]): Promise<boolean> {
     const way = ways[Math.floor(this.random.between(0, ways.length))];
     const start = now();
@@ -98,12 +98,12 @@ export class Caller {
     return isDone;
   }
 
-  /** Notes a change that a response tells of. */
+  /** Records a change that a response reports. */
   wrote(subject: string, value: string | undefined, start: number, { end, on }: Received): void {
     this.history.writes.push({ subject, value, start, via: 'http', end, on });
   }
 
-  /** Notes what a response showed of one subject; undefined is none. */
+  /** Records the value of a subject in a response; undefined if there is none. */
   saw(
     subject: string,
     value: string | undefined,
@@ -129,7 +129,7 @@ async function responseOf(url: string, options: RequestInit) {
   }
 }
 
-/** Why a response is not the error that SPEC.txt describes. */
+/** Why a response is not a valid error according to SPEC.txt; undefined if it is valid. */
 function faultOf({ status, headers, text }: Pick<Received, 'status' | 'headers' | 'text'>) {
   if (status === undefined || status < 400) return undefined;
   try {

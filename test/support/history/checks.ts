@@ -10,7 +10,7 @@ import {
 import { HEALS_WITHIN_MS, LONGEST_REQUEST_MS, type Promises } from './promises.js';
 import { brokenQuotas } from './quota-checks.js';
 
-/** Every promise that a history breaks, each as a sentence. */
+/** All violations of promises in a history, each as a sentence. */
 export function brokenPromises(history: History, promises: Promises): string[] {
   return [
     ...brokenResponses(history),
@@ -23,7 +23,7 @@ export function brokenPromises(history: History, promises: Promises): string[] {
   ];
 }
 
-/** Requests that hang, connections that break without cause, statuses that nobody promised, errors that are not the service's. */
+/** Requests that hang, connections that break without a cause, unexpected statuses, and invalid errors. */
 function brokenResponses({ exchanges, faults }: History): string[] {
   const down = faults.filter(({ kind }) => kind.startsWith('instance'));
   return exchanges.flatMap((exchange) => {
@@ -39,23 +39,23 @@ function brokenResponses({ exchanges, faults }: History): string[] {
   });
 }
 
-/** What is known of a subject from a moment on: that it has at least this version. */
+/** A fact about a subject from some time on: it has at least this version. */
 interface Fact {
   readonly version: number;
   readonly at: number;
   readonly via: Write['via'];
-  /** The instance that acknowledged it. */
+  /** The instance that acknowledged the write. */
   readonly on?: number | undefined;
 }
 
-/** The versions of a subject in the order of their writes. */
+/** The versions of a subject in the order in which they were written. */
 interface Subject {
   readonly name: string;
   readonly versions: readonly Write[];
   readonly facts: Fact[];
 }
 
-/** Responses that show a value from before an acknowledged write, or one that nobody wrote. */
+/** Responses that show a value from before an acknowledged write, or a value that was never written. */
 function staleReads(history: History, promises: Promises): string[] {
   const subjects = subjectsOf(history.writes);
   const broken: string[] = [];
@@ -65,7 +65,7 @@ function staleReads(history: History, promises: Promises): string[] {
   for (const read of history.reads.toSorted((one, other) => one.start - other.start)) {
     const name = `${read.what} on ${read.on ?? 'the database'} at ${time(read.start)}`;
     const about = typeof read.about === 'string' ? read.about : '';
-    // An instance that counts alone says what its share of the limit is.
+    // An instance that counts without Redis reports its share of the limit.
     if (about.startsWith('limit:') && redis.some((one) => overlap(one, read, AFTER_FAULT_MS))) continue;
     if (about === '') pets = pets.filter((pet) => !isGone(pet, read, promises));
     const covered = about === '' ? pets : [subjects.get(about)];
@@ -85,7 +85,9 @@ function staleReads(history: History, promises: Promises): string[] {
   return broken;
 }
 
-/** What is wrong with what a response shows of a subject. What it shows is a fact for later ones where that is promised. */
+/**
+ * The violations in the values that a response shows of a subject. Where this is promised, these values become facts for later responses.
+ */
 function staleIn(subject: Subject, read: Read, promises: Promises): string | undefined {
   const { name, versions, facts } = subject;
   const known = latest(subject, read, promises);
@@ -101,14 +103,14 @@ function staleIn(subject: Subject, read: Read, promises: Promises): string | und
       ? `${name} is ${shown ?? 'missing'}, which nobody wrote`
       : `${name} is ${shown ?? 'missing'}, not ${versions[least]?.value ?? 'gone'}, which was known by ${known.via} ${Math.round(read.start - known.at)} ms before`;
   const via = versions[version]?.via;
-  // What is missing in a list may be of another status.
+  // A row that is missing from a list may have a different status.
   const isCertain = shown !== undefined || about === name;
   if (promises.isMonotonic && isCertain && via !== undefined && version > least)
     facts.push({ version, at: read.end, via });
   return undefined;
 }
 
-/** The newest version that a read must know of. */
+/** The newest version that a read must know. */
 function latest({ name, versions, facts }: Subject, read: Read, promises: Promises): Fact | undefined {
   const isRow = name.startsWith('pet:');
   const isKnown = ({ version, at, via, on }: Fact) => {
@@ -121,7 +123,9 @@ function latest({ name, versions, facts }: Subject, read: Read, promises: Promis
   return newest;
 }
 
-/** Whether a subject is deleted for this read and all later ones; whoever shows it nevertheless is told by what he shows. */
+/**
+ * Whether a subject is deleted for this read and all later ones. A response that shows it anyway is reported with the value that it shows.
+ */
 function isGone(subject: Subject, read: Read, promises: Promises): boolean {
   const known = latest(subject, read, promises);
   const last = subject.versions.length - 1;
@@ -146,7 +150,10 @@ function isListed(name: string, value: string | undefined, { status, lastId }: L
   return status === undefined || value.startsWith(`${status} `);
 }
 
-/** Acknowledged animals that are not stored, those stored twice or with values nobody sent, and retries with another response. */
+/**
+ * Acknowledged animals that are not stored, animals that are stored twice or with values that were never sent, and retries with a different
+ * response.
+ */
 function brokenWrites({ stored, writes, posts }: History, promises: Promises): string[] {
   const readBack: Read = {
     what: 'read back',
@@ -161,7 +168,7 @@ function brokenWrites({ stored, writes, posts }: History, promises: Promises): s
   const sent = new Set(posts.map(({ value }) => value));
   const strangers = stored.filter(({ id, value }) => !subjects.has(`pet:${id}`) && !sent.has(value));
   const created = new Map<string, Set<string>>();
-  // A row that was changed since has another value, so what counts are the rows that were acknowledged and those that are stored.
+  // A row that was changed later has a different value, so this compares the numbers of acknowledged and stored rows.
   const note = (value: string, id: number) =>
     created.set(value, (created.get(value) ?? new Set()).add(String(id)));
   for (const { value, text } of posts) if (text !== undefined) note(value, idOf(text));

@@ -13,44 +13,44 @@ import { type Fault, type StoredPet, now, petValue } from './history.js';
 import type { Topology } from './promises.js';
 import { PostgresSession, type Session, SqliteSession } from './sessions.js';
 
-/** Between two attempts to start an instance while its database is away, as systemd makes them, in milliseconds. */
+/** Pause between attempts to start an instance while its database is unavailable, as with systemd, in milliseconds. */
 const START_AGAIN_MS = 500;
-/** Starts the service with operations that change and delete an animal. */
+/** Starts the service with additional operations, which change and delete an animal. */
 const WITH_CHANGES = join(ROOT, 'test/support/history/service.mjs');
-/** Responses of Redis that are late because the machine is busy are no fault of it. */
+/** A Redis response that is late because the machine is busy must not count as a failure. */
 const ENVIRONMENT = {
   NODE_ENV: 'production',
   DATABASE_MIGRATE: 'auto',
   REDIS_TIMEOUT_MS: '1000',
   MANAGEMENT_PORT: '0',
-  // Each request may name its address: wrong keys use up the quota of one.
+  // Requests may use any client address, because requests with invalid keys use up the quota of their address.
   TRUST_PROXY: '1',
-  // Limits that tell the plan.
+  // Each plan has a different limit, so that responses show which plan applies.
   PLANS: 'free=50001/10000000,pro=50002/10000000,business=50003/10000000',
 };
 
-/** What a deployment is made of. */
+/** The parts of a deployment. */
 interface Parts {
   /** The last one has operations that change and delete an animal. */
   readonly instances: readonly [Instance, ...Instance[]];
   readonly folder: string;
-  /** Of the command line. */
+  /** The environment of the command line. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Starts a session in the database. */
+  /** Opens a session in the database. */
   readonly session: () => Session;
-  /** The animals that are stored. */
+  /** The stored animals. */
   readonly stored: () => Promise<StoredPet[]>;
   readonly postgres?: FailingPostgres;
   readonly redis?: RedisServer;
-  /** Sets the clock of the instances, in seconds ahead of the machine's. */
+  /** Sets the clock of all instances, in seconds ahead of the machine's. */
   readonly setClock?: (ahead: number) => Promise<void>;
 }
 
-/** The service as an operator runs it, with what it depends on. All of it ends with the test. */
+/** The service as an operator runs it, with its dependencies. Everything stops at the end of the test. */
 export class Deployment {
   private constructor(readonly parts: Parts) {}
 
-  /** Starts a topology. */
+  /** Starts a deployment with this topology. */
   static async start(topology: Topology): Promise<Deployment> {
     const parts = await (topology === 'postgres' ? onPostgres() : onSqlite());
     for (const instance of parts.instances) await instance.start();
@@ -62,13 +62,13 @@ export class Deployment {
     return this.parts.instances;
   }
 
-  /** Runs the petstore command alongside the service; undefined where it fails. */
+  /** Runs the petstore command while the service runs. Returns undefined if it fails. */
   async command(...args: string[]): Promise<unknown> {
     const { code, stdout } = await petstore(this.parts.folder, [...args, '--json'], this.parts.environment);
     return code === 0 ? (JSON.parse(stdout) as unknown) : undefined;
   }
 
-  /** When instances said that they count without Redis. */
+  /** The times at which instances reported that they count without Redis. */
   aloneSpans(): Fault[] {
     return this.instances.flatMap(({ lines }, on) => {
       const changes = lines.filter(({ msg }) =>
@@ -77,7 +77,7 @@ export class Deployment {
       return changes.flatMap(({ msg, time }, at): Fault[] => {
         if (msg.includes('are counted in Redis')) return [];
         const next = changes.slice(at).find((change) => change.msg.includes('are counted in Redis'));
-        // Before it says so it has waited for three late responses.
+        // The instance reports this after three late responses.
         return [
           {
             kind: 'redis alone',
@@ -102,15 +102,15 @@ export class Deployment {
   }
 }
 
-/** A PostgreSQL, and the standby that takes its place, at one address. */
+/** A PostgreSQL server and the standby that replaces it, at the same address. */
 export class FailingPostgres {
   private constructor(
     private readonly proxy: NetworkProxy,
-    /** The one that writes. */
+    /** The primary. */
     public primary: PostgresServer,
   ) {}
 
-  /** Starts it, until the end of the test. */
+  /** Starts the servers. They run until the end of the test. */
   static async start(): Promise<FailingPostgres> {
     const primary = await PostgresServer.start();
     onTestFinished(() => primary.remove());
@@ -119,18 +119,18 @@ export class FailingPostgres {
     return new FailingPostgres(proxy, primary);
   }
 
-  /** As `DATABASE_URL` has it. */
+  /** The value of `DATABASE_URL`. */
   get url(): string {
     return `postgres://petstore@127.0.0.1:${this.proxy.port}/postgres`;
   }
 
-  /** Lets a standby with all acknowledged commits take over from one that crashes. */
+  /** Crashes the primary, and promotes a standby that has all acknowledged commits. */
   async failOver(): Promise<void> {
     const old = this.primary;
     const standby = await PostgresServer.standbyOf(old);
     onTestFinished(() => standby.remove());
     await old.query("ALTER SYSTEM SET synchronous_standby_names = '*'", 'SELECT pg_reload_conf()');
-    // Sessions read the setting with their next statement.
+    // A session reads the setting when it executes its next statement.
     await pause(500);
     const [{ lsn } = {}] = await old.query('SELECT pg_current_wal_lsn() AS lsn');
     const isEven = `SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync' AND flush_lsn >= '${String(lsn)}'`;

@@ -1,9 +1,9 @@
 import type { History } from './history.js';
 
-/** The error, the history that contains it, and the message expected from the check. */
+/** The error, a history that contains it, and the expected message of the check. */
 type Falsified = [what: string, wrong: History, message: RegExp];
 
-/** Histories with one error each. On a machine that is too slow for an exact count, none is omitted. */
+/** Histories with one error each. If the machine was too slow for an exact count, the history with a missing count is omitted. */
 export function falsified(history: History): Falsified[] {
   const stored = new Map(history.stored.map(({ id, value }) => [value, id]));
   const post = found(history.posts, ({ text, value }) => text !== undefined && stored.has(value));

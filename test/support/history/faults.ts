@@ -3,21 +3,21 @@ import type { SeededRandom } from '../torture/random.js';
 import type { Deployment } from './deployment.js';
 import { type FaultKind, type History, now } from './history.js';
 
-/** Between two faults, in milliseconds. */
+/** Pause between two faults, in milliseconds. */
 const CALM_MS = { least: 500, most: 3_500 };
-/** How long an instance serves between its faults, in milliseconds. */
+/** How long an instance serves between two faults, in milliseconds. */
 const SERVES_MS = 5_000;
 
 interface Possible {
   readonly kind: FaultKind;
-  /** The instance, of a fault of one. */
+  /** The instance, if the fault affects only one. */
   readonly on?: number;
   readonly make: () => Promise<void>;
 }
 
 /**
- * Makes one fault after the other for a time, in milliseconds, each kind once and then any; those of Redis and of clocks in the second
- * half alone, so that the first shows exact counts.
+ * Injects faults one after another for a time, in milliseconds: each kind once, and then random ones. Faults of Redis and of clocks are
+ * injected only in the second half, so that counts are exact in the first half.
  */
 export async function makeFaults(
   { faults }: History,
@@ -36,7 +36,8 @@ export async function makeFaults(
     for (let at = 0; now() < until; at += 1) {
       await pause(random.between(CALM_MS.least, CALM_MS.most));
       const fault = choices[at] ?? choices[Math.floor(random.between(0, choices.length))];
-      // A start takes long on a busy machine: other faults come while it lasts, and the instance serves for a time after it.
+      // On a busy machine, an instance takes long to start. Other faults are injected meanwhile, and the instance then serves for some
+      // time.
       if (fault === undefined || (fault.on !== undefined && restarting)) continue;
       const { kind, on } = fault;
       const start = now();
@@ -104,7 +105,7 @@ function faultsOfRedis({ parts: { redis } }: Deployment, random: SeededRandom): 
 
 function faultsOfClock({ parts: { setClock } }: Deployment, random: SeededRandom): Possible[] {
   if (setClock === undefined) return [];
-  // The library looks at the time once a second.
+  // The library reads the time once a second.
   const make = async () => {
     await setClock(random.between(-7_200, 7_200));
     await pause(1_200);
@@ -112,7 +113,7 @@ function faultsOfClock({ parts: { setClock } }: Deployment, random: SeededRandom
   return [{ kind: 'clock set', make }];
 }
 
-/** Holds the write lock as another program does. */
+/** Holds the write lock, as another program might. */
 async function lock(deployment: Deployment, random: SeededRandom): Promise<void> {
   await deployment.parts.session().change('SELECT 1', 'late', random.between(200, 3_000));
 }

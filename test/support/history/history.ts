@@ -1,13 +1,13 @@
-/** Milliseconds since the Unix epoch, by a clock that nobody sets. */
+/** Milliseconds since the Unix epoch, from a clock that is never set. */
 export const now = (): number => performance.timeOrigin + performance.now();
 
-/** A span of time, in milliseconds since the Unix epoch: a request is somewhere within it. */
+/** A time span in milliseconds since the Unix epoch. A request took effect at some time within it. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** By what a value is changed: HTTP, the command line, statements in the database, or time (a key that expires). */
+/** The cause of a change: HTTP, the command line, SQL statements, or time (an expired key). */
 export type Via = 'http' | 'command' | 'sql' | 'time';
 
 /** A request to an instance. */
@@ -15,17 +15,18 @@ export interface Exchange extends Span {
   readonly what: string;
   /** The instance. */
   readonly on: number;
-  /** Undefined where no response came. */
+  /** Undefined if there was no response. */
   readonly status?: number;
-  /** Statuses that may be sent besides 503. */
+  /** Expected statuses in addition to 503. */
   readonly allowed: readonly number[];
-  /** Why a response with a status of at least 400 is not one of the service's errors. */
+  /** Why a response with a status of at least 400 is not a valid error of the service. */
   readonly fault?: string;
 }
 
 /**
- * A value of a subject such as `pet:7`; undefined is none, as before the first write. Each subject has one writer, who writes one value
- * after the other, and none after a write without an end, which was not acknowledged: it may be carried out later.
+ * A value of a subject such as `pet:7`; undefined if there is none, as before the first write. Each subject has one writer, which writes
+ * one value after another, and stops after a write that was not acknowledged (a span without an end), because it may still be executed
+ * later.
  */
 export interface Write {
   readonly subject: string;
@@ -33,20 +34,20 @@ export interface Write {
   readonly start: number;
   readonly end?: number | undefined;
   readonly via: Via;
-  /** The instance that acknowledged it. */
+  /** The instance that acknowledged the write. */
   readonly on?: number;
 }
 
-/** What a response showed: of one subject, or of all that a list covers. */
+/** The values in a response: of one subject, or of all subjects that a list covers. */
 export interface Read extends Span {
   readonly what: string;
-  /** The instance; undefined for the database itself. */
+  /** The instance; undefined if the database itself was read. */
   readonly on?: number;
   readonly about: string | ListOfPets;
   readonly shows: ReadonlyMap<string, string>;
 }
 
-/** Which animals a list shows: those of a status, up to the last id of a page that is full. */
+/** The animals that a list covers: those with a status, up to the last id if the page is full. */
 export interface ListOfPets {
   readonly status?: string;
   readonly lastId?: number;
@@ -66,18 +67,18 @@ export interface Counted extends Span {
   readonly status?: number;
   readonly limit: number;
   readonly remaining: number;
-  /** When its minute ends. */
+  /** The end of the request's minute. */
   readonly reset: number;
 }
 
-/** What was done to the deployment. */
+/** A fault that was injected into the deployment. */
 export interface Fault extends Span {
   readonly kind: FaultKind;
-  /** The instance, of faults of one. */
+  /** The instance, if the fault affects only one. */
   readonly on?: number;
 }
 
-/** Kinds of faults; `redis alone` is what an instance itself says: that it counts without Redis. */
+/** Kinds of faults. `redis alone` is reported by an instance: it counts without Redis. */
 export type FaultKind =
   | 'instance killed'
   | 'instance restarted'
@@ -92,13 +93,13 @@ export type FaultKind =
   | 'redis flushed'
   | 'redis alone';
 
-/** A row that is stored at the end. */
+/** A row that is stored at the end of the run. */
 export interface StoredPet {
   readonly id: number;
   readonly value: string;
 }
 
-/** All that happened in a run. */
+/** Everything that happened in a run. */
 export interface History {
   readonly instances: number;
   /** The limit of the client whose requests are counted. */
@@ -109,31 +110,31 @@ export interface History {
   readonly posts: Post[];
   readonly counted: Counted[];
   readonly faults: Fault[];
-  /** How long each instance took to serve again after the last fault, in milliseconds. */
+  /** The time that each instance took to serve again after the last fault, in milliseconds. */
   readonly heals: number[];
   readonly stored: StoredPet[];
 }
 
-/** A history in which nothing has happened. */
+/** An empty history. */
 export function emptyHistory(instances: number, limit: number): History {
   const nothing = { exchanges: [], writes: [], reads: [], posts: [], counted: [], faults: [], heals: [] };
   return structuredClone({ instances, limit, ...nothing, stored: [] });
 }
 
-/** An animal as a value of its subject. */
+/** An animal as the value of its subject. */
 export function petValue(pet: { status: string; name: string; categoryId: number | string }): string {
   return `${pet.status} ${pet.name} ${pet.categoryId}`;
 }
 
-/** How much later than a fault an instance, a session or a connection may still show it, in milliseconds. */
+/** How long after a fault an instance, a session or a connection may still be affected, in milliseconds. */
 export const AFTER_FAULT_MS = 2_000;
 
-/** Whether two spans have a moment in common; `slack` makes both longer. */
+/** Whether two spans overlap; `slack` extends both. */
 export function overlap(one: Span, other: Span, slack = 0): boolean {
   return one.start <= other.end + slack && other.start <= one.end + slack;
 }
 
-/** A moment as people read it. */
+/** A time in human-readable form. */
 export function time(ms: number): string {
   return ms === Infinity ? 'the end' : new Date(ms).toISOString().slice(11, 23);
 }

@@ -2,14 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller, Key, Sent, Way } from './caller.js';
 import { now } from './history.js';
 
-/** Plans by their limits, which the deployment sets. */
+/** The plans by their limits, as configured in the deployment. */
 const PLANS = { free: 50_001, pro: 50_002, business: 50_003 } as const;
-/** Keys that are used: the newest, most of which have ended. */
+/** Maximum number of keys in use: the newest, most of which are no longer valid. */
 const IN_USE = 6;
-/** A key that keeps sending after a refusal is banned, so that one of the readers asks again, after this time, in milliseconds. */
+/** Pause after a refusal, in milliseconds. A key that keeps sending would be banned. */
 const AFTER_REFUSAL_MS = 5_000;
 
-/** Adds something by HTTP; its body where that was acknowledged. */
+/** Adds a resource over HTTP. Returns the body if the request was acknowledged. */
 async function made<T>(
   caller: Caller,
   path: string,
@@ -27,7 +27,7 @@ async function made<T>(
 const issueKey = (caller: Caller, clientId: string) =>
   made<Key>(caller, '/admin/keys', { clientId, scopes: ['pets:read'] }, ({ id }) => [[`key:${id}`, 'works']]);
 
-/** A client that issues keys, ends each in one of all ways, and goes on with the next. */
+/** A client that issues keys, invalidates each in every possible way, and continues with the next key. */
 export function keysOperator(caller: Caller, clientId: string, keys: Key[]): () => Promise<void> {
   const { random } = caller;
 
@@ -50,7 +50,7 @@ export function keysOperator(caller: Caller, clientId: string, keys: Key[]): () 
       sent: { method: 'POST', path: `/admin/keys/${key.id}/${path}`, json, allowed: [200, 201] },
     });
     const set = `revoked_at = '${new Date().toISOString()}'`;
-    // A key that was rotated or expires has no other end.
+    // A key that was rotated or expires is not invalidated in another way.
     if (caller.deployment.parts.setClock === undefined && random.between(0, 1) < 0.2) await expire(key.id);
     else
       await caller.change(
@@ -64,12 +64,12 @@ export function keysOperator(caller: Caller, clientId: string, keys: Key[]): () 
   };
 }
 
-/** Any address: requests with a wrong key are counted by it. */
+/** A random address: requests with an invalid key are counted by address. */
 const fromAnywhere = ({ random }: Caller) => ({
   'x-forwarded-for': `10.0.${Math.floor(random.between(0, 250))}.${Math.floor(random.between(0, 250))}`,
 });
 
-/** A client that uses keys, of which some have ended, and those of clients that change. */
+/** A client that uses keys, some of which are no longer valid, and keys of clients that change. */
 export function keysUser(caller: Caller, keys: readonly Key[], changing: Changing): () => Promise<void> {
   const use = ({ key }: Key, allowed: readonly number[]) =>
     caller.send({ path: '/v1/pets?limit=1', key, headers: fromAnywhere(caller), allowed });
@@ -98,12 +98,12 @@ export function keysUser(caller: Caller, keys: readonly Key[], changing: Changin
   };
 }
 
-/** A client whose state and plan change, as soon as there is one. */
+/** A client whose state and plan change; undefined until it is created. */
 export interface Changing {
   key?: Key | undefined;
 }
 
-/** A client that suspends and resumes another one, and changes its plan, in all ways. */
+/** A client that suspends and resumes another client and changes its plan, in every possible way. */
 export function clientChanger(caller: Caller, changing: Changing): () => Promise<void> {
   const { random } = caller;
 
@@ -120,7 +120,7 @@ export function clientChanger(caller: Caller, changing: Changing): () => Promise
     return client && issueKey(caller, client.id);
   }
 
-  /** Makes a change. What was not acknowledged may be carried out later, so nothing is written after it: another client is next. */
+  /** Makes a change. An unacknowledged change may still be executed later, so the load continues with another client. */
   async function change(subject: string, value: string, sent: Sent, sql: string, ...args: string[]) {
     if (changing.key === undefined) return;
     const request: Way = { via: 'http', sent };
@@ -166,7 +166,7 @@ export function clientChanger(caller: Caller, changing: Changing): () => Promise
   };
 }
 
-/** Clients that share a small limit, and ask every instance in turn for more than it. */
+/** Clients that share a small limit and send more requests than it allows, to all instances in turn. */
 export class Overdrawing {
   private turns = 0;
   private quietUntil = 0;
@@ -176,7 +176,7 @@ export class Overdrawing {
     private readonly instances: number,
   ) {}
 
-  /** One of them. */
+  /** One of these clients. */
   reader(caller: Caller): () => Promise<void> {
     return async () => {
       await pause(caller.random.between(100, 200));

@@ -7,13 +7,13 @@ import { type History, now } from './history.js';
 import { type Changing, Overdrawing, clientChanger, keysOperator, keysUser } from './keys-load.js';
 import { Pets, addPet, petsReader, petsWriter } from './pets-load.js';
 
-/** Minute limit of the client that overdraws. */
+/** Limit per minute of the client that exceeds its quota. */
 export const SMALL_LIMIT = 100;
 const WRITERS = 8;
-/** Readers of animals, of keys, and of the client with the small limit: 24. */
+/** Readers of animals, of keys, and of the client with the small limit: 24 in total. */
 const READERS = { pets: 16, keys: 4, limit: 4 };
 
-/** Writers and readers that are at work at the same time, and note all in a history. */
+/** Writers and readers that work concurrently and record everything in a history. */
 export class Load {
   private readonly ends: (() => Promise<void>)[] = [];
   private readonly pets = new Pets();
@@ -25,7 +25,7 @@ export class Load {
     private seed: number,
   ) {}
 
-  /** Makes their clients with the command line, and lets them begin. */
+  /** Creates their clients with the command line, and starts them. */
   static async start(history: History, deployment: Deployment, seed: number): Promise<Load> {
     const make = async (perMinute: number, scopes: string): Promise<Key> => {
       const limits = `--plan enterprise --per-minute ${perMinute} --per-day 100000000`;
@@ -40,7 +40,7 @@ export class Load {
     return load;
   }
 
-  /** How long each instance takes until it writes again, in milliseconds. */
+  /** The time that each instance takes until it accepts writes again, in milliseconds. */
   async heals(): Promise<number[]> {
     const startedAt = now();
     const caller = this.caller();
@@ -51,7 +51,7 @@ export class Load {
     return Promise.all(ofInstances);
   }
 
-  /** Ends them once their turns are over. */
+  /** Stops all writers and readers after their current iteration. */
   async end(): Promise<void> {
     await Promise.all(this.ends.map((end) => end()));
   }

@@ -5,13 +5,13 @@ import type { HowChanged } from './sessions.js';
 import { type ListOfPets, now, petValue } from './history.js';
 
 const STATUSES = ['available', 'pending', 'sold'] as const;
-/** Animals of one writer: those of all writers fit on one page. */
+/** Number of animals per writer, small enough that those of all writers fit on one page. */
 const MAX_OF_WRITER = 7;
 const PAGE = 100;
 const RETRY_MS = 100;
 const CHANGES = ['add', 'add', 'at once', 'at once', 'late', 'undone', 'delete'] as const;
 
-/** An animal as a response has it. */
+/** An animal in a response. */
 interface Pet {
   readonly id: number;
   readonly status: string;
@@ -19,25 +19,27 @@ interface Pet {
   readonly categoryId: number;
 }
 
-/** What all writers and readers of animals share. */
+/** State that is shared by all writers and readers of animals. */
 export class Pets {
   /** Ids of the newest animals. */
   readonly newest: number[] = [];
   private made = 0;
 
-  /** An animal that no other one is like. */
+  /** The values of a new animal with a unique name. */
   next(caller: Caller): Omit<Pet, 'id'> {
     this.made += 1;
     return { status: caller.random.pick(STATUSES), name: `history-${this.made}`, categoryId: this.made };
   }
 }
 
-/** A client that adds, changes and deletes animals of its own, by HTTP and in the database, and reads after each change. */
+/** A client that adds, changes and deletes its own animals, over HTTP and in the database, and reads after each change. */
 export function petsWriter(caller: Caller, pets: Pets): () => Promise<void> {
   const { random, session } = caller;
   const own: Pet[] = [];
   const readList = listReader(caller);
-  /** Statements that delete what was not acknowledged: it may be carried out later, so nobody else changes it. */
+  /**
+   * Statements that delete animals whose write was not acknowledged. The write may still be executed later, so nothing else changes them.
+   */
   const litter: string[] = [];
 
   async function add(): Promise<void> {
@@ -55,7 +57,7 @@ export function petsWriter(caller: Caller, pets: Pets): () => Promise<void> {
     pets.newest.length = Math.min(pets.newest.length, 50);
   }
 
-  /** A request to the instance that changes animals. */
+  /** Sends a request to the instance that has the operations that change animals. */
   const request = (method: string, id: number, json?: unknown): Way => ({
     via: 'http',
     sent: { method, path: `/v1/pets/${id}`, json, allowed: [200, 204] },
@@ -95,7 +97,7 @@ export function petsWriter(caller: Caller, pets: Pets): () => Promise<void> {
   };
 }
 
-/** A client that reads lists and single animals, some of them conditionally. */
+/** A client that reads lists and single animals, some of them with conditional requests. */
 export function petsReader(caller: Caller, pets: Pets): () => Promise<void> {
   const { random } = caller;
   const readList = listReader(caller);
@@ -115,9 +117,9 @@ export function petsReader(caller: Caller, pets: Pets): () => Promise<void> {
   };
 }
 
-/** Reads the animals of a status or all, of an instance or any; every other time if they have changed. */
+/** Reads the animals with a status, or all, from the given instance or a random one; every other time with a conditional request. */
 function listReader(caller: Caller): (status?: string, on?: number) => Promise<void> {
-  /** The last list of a path, and its ETag. */
+  /** The last list by path, with its ETag. */
   const known = new Map<string, { readonly tag: string; readonly rows: readonly Pet[] }>();
   return async (status, instance) => {
     const path = `/v1/pets?limit=${PAGE}${status === undefined ? '' : `&status=${status}`}`;
@@ -136,7 +138,8 @@ function listReader(caller: Caller): (status?: string, on?: number) => Promise<v
 }
 
 /**
- * Adds an animal, and notes each attempt: with an `Idempotency-Key` until it is acknowledged and sometimes once more, otherwise once.
+ * Adds an animal, and records each attempt. With an `Idempotency-Key`, it retries until the request is acknowledged, and sometimes repeats
+ * it once more. Without a key, it sends only one request.
  */
 export async function addPet(
   caller: Caller,

@@ -3,7 +3,7 @@ import type { Promises } from './promises.js';
 
 const MINUTE_MS = 60_000;
 
-/** Minutes in which a client got more than its limit, or was refused below it, and counts that two requests share. */
+/** Minutes in which a client was admitted more often than its limit or refused below it, and counts that two requests share. */
 export function brokenQuotas(history: History, promises: Promises): string[] {
   const steps = history.faults.filter(({ kind }) => kind === 'clock set');
   const firstStep = Math.min(Infinity, ...steps.map(({ start }) => start));
@@ -15,7 +15,9 @@ export function brokenQuotas(history: History, promises: Promises): string[] {
   ];
 }
 
-/** Another clock has other minutes: what was admitted is counted over all of them. Each step may start one again. */
+/**
+ * When the clock is set, the minutes change: admissions are added up over all of them. Each change of the clock may start a minute again.
+ */
 function brokenAfterSteps(history: History, promises: Promises, firstStep: number, steps: number): string[] {
   const admitted = history.counted.filter((one) => isAdmitted(one) && one.end >= firstStep);
   const minutes = Math.ceil(((admitted.at(-1)?.end ?? 0) - firstStep) / MINUTE_MS) + 1;
@@ -38,7 +40,7 @@ function brokenMinute(
   const most = limit * promises.timesTheLimit(within, instances) + lostCounts(admitted, within, promises);
   const exact = all.filter(({ end }) => end < untilDisturbed);
   const left = exact.filter(isAdmitted).map(({ remaining }) => remaining);
-  // What got no response, or another one, may have been counted.
+  // A request without a response, or with an unexpected one, may have been counted.
   const maybe = counted.filter((one) => !isDecided(one) && overlap(one, minute));
   const isEarly = ({ status, end }: Counted) =>
     status === 429 && [...admitted, ...maybe].filter(({ start }) => start < end).length < limit;
@@ -60,12 +62,12 @@ function brokenMinute(
 const isAdmitted = ({ status }: Counted): boolean => status === 200;
 const isDecided = ({ status }: Counted): boolean => status === 200 || status === 429;
 
-/** Whether counts are no longer exact in the minute of a fault. */
+/** Whether counts may be inexact because of a fault in the minute. */
 function isDisturbing({ kind }: Fault, { lostCountsMs }: Promises): boolean {
   return lostCountsMs === 0 ? kind.startsWith('redis') : kind === 'instance killed';
 }
 
-/** How many requests have counts that may not have been written when an instance was killed. */
+/** The number of requests whose counts may not have been written when an instance was killed. */
 function lostCounts(
   admitted: readonly Counted[],
   faults: readonly Fault[],

@@ -1,4 +1,5 @@
-// The built service with two more operations, which change and delete an animal. It has no build step, so no decorator syntax.
+// The built service with two additional operations, which change and delete an animal. Plain JavaScript without a build step, so it does
+// not use decorator syntax.
 import 'reflect-metadata';
 import { OmitType } from '@nestjs/swagger';
 import { Body, Controller, Delete, HttpCode, Module, Param, Patch } from '@nestjs/common';

@@ -2,18 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { SqliteFile } from '../sqlite-file.js';
 
-/** How a statement is carried out: by itself, in a transaction that commits late, or in one that is undone. */
+/** How a statement is executed: by itself, in a transaction that commits late, or in a transaction that is rolled back. */
 export type HowChanged = 'at once' | 'late' | 'undone';
 
-/** A session in the database alongside the service, as psql has one. */
+/** A session in the database, as from psql, while the service runs. */
 export interface Session {
-  /** Runs a statement; whether it was acknowledged. */
+  /** Executes a statement. Returns whether it was acknowledged. */
   change(statement: string, how: HowChanged, lateMs: number): Promise<boolean>;
-  /** Ends it. */
+  /** Closes the session. */
   end(): Promise<void>;
 }
 
-/** A session with which a client of PostgreSQL changes rows. */
+/** A session in which a PostgreSQL client changes rows. */
 export class PostgresSession implements Session {
   private client: pg.Client | undefined;
 
@@ -21,7 +21,7 @@ export class PostgresSession implements Session {
 
   async change(statement: string, how: HowChanged, lateMs: number): Promise<boolean> {
     try {
-      // The whole transaction on one connection: a COMMIT on another would be a warning.
+      // The whole transaction must use one connection: a COMMIT on another one would only produce a warning.
       const client = await this.connected();
       if (how === 'at once') {
         await client.query(statement);
@@ -55,7 +55,7 @@ export class PostgresSession implements Session {
   }
 }
 
-/** One connection for all clients: each that waits for the write lock would occupy a thread of this process. */
+/** One connection for all clients: each session that waits for the write lock would occupy a thread of this process. */
 export class SqliteSession implements Session {
   private file: SqliteFile | undefined;
   private last: Promise<unknown> = Promise.resolve();

@@ -4,10 +4,10 @@ import type { Repository } from 'typeorm';
 import { type DemoDataProvider, ProvidesDemoData } from 'petstore-service';
 import { PET_STATUSES, Pet } from './pet.entity.js';
 
-/** Rows of an empty database. */
+/** Number of rows added to an empty database. */
 const COUNT = 60;
 const NAMES = ['Biscuit', 'Luna', 'Otis', 'Maple', 'Rufus', 'Tilly', 'Bruno', 'Hazel', 'Miso', 'Duchess'];
-/** Rows per statement; SQLite takes at most 32,766 bound values. */
+/** Rows per statement. SQLite allows at most 32,766 bound parameters. */
 const BATCH = 1_000;
 
 @Injectable()

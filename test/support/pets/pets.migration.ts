@@ -5,7 +5,7 @@ export class Pets1793491201000 implements MigrationInterface {
   readonly onlyExpands = true;
 
   async up(runner: QueryRunner): Promise<void> {
-    // SQLite numbers only an `integer` key by itself (it holds an int64 there); PostgreSQL's is 32 bits wide.
+    // SQLite generates ids only for an `integer` primary key, which holds 64 bits there; PostgreSQL's `integer` has 32 bits.
     const idType = runner.connection.options.type === 'sqlite' ? 'integer' : 'bigint';
     await runner.createTable(
       new Table({

@@ -7,8 +7,8 @@ import { Pets1793491201000 } from './pets.migration.js';
 import { PetsService } from './pets.service.js';
 
 /**
- * The catalogue that the suites of the platform and of packages have instead of the features of the checkout, so that those may change,
- * or go. Its operations, rows and names are those of src/pets as the specification has them.
+ * The catalogue that the suites of the platform and of packages use instead of the features of the checkout, so that those can be changed
+ * or removed. Its operations, rows and names match src/pets, as the specification defines them.
  */
 @Module({
   imports: [TablesModule.forFeature({ entities: [Pet], migrations: [Pets1793491201000] })],

@@ -25,7 +25,7 @@ export class PetsService {
     private readonly webhooks: WebhookMessages,
   ) {}
 
-  /** A page of the animals by id, of those that the query selects. Its cost does not depend on how many come before. */
+  /** A page of the animals that match the query, by id. The cost does not depend on the number of animals before the page. */
   list(page: PageRequest): Promise<JsonPage<PetDto>> {
     return this.rows.page(Pet, PetDto, page);
   }
@@ -42,7 +42,7 @@ export class PetsService {
     return pet;
   }
 
-  /** The animal with this id; throws pet_not_found if it does not exist. */
+  /** The animal with this id. Throws pet_not_found if it does not exist. */
   async get(id: bigint): Promise<JsonText<PetDto>> {
     const pet = await this.rows.one(Pet, PetDto, id);
     if (!pet) throw new ApiError(PETS_ERRORS.pet_not_found, { params: { petId: String(id) } });
@@ -50,8 +50,8 @@ export class PetsService {
   }
 
   /**
-   * Changes the status of an animal if it has the expected one; returns whether it had. Two callers cannot
-   * both take it from one status to another.
+   * Changes the status of an animal if it has the expected status. Returns whether it had. Of two concurrent callers, only one can make the
+   * same change.
    */
   async changeStatus(id: bigint, from: PetStatus, to: PetStatus): Promise<boolean> {
     const { affected } = await this.pets.update({ id, status: from }, { status: to });

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type LogLine, serviceOfTest, type ServiceProcess } from '../service-process.js';
 
-/** One process of the service that is ended and started again, on the same port. */
+/** A process of the service that is stopped and restarted on the same port. */
 export class Instance {
-  /** Exit codes of clean stops that were not 0. */
+  /** Nonzero exit codes of graceful shutdowns. */
   readonly failedStops: (number | null)[] = [];
-  /** When it ended without writing its last counts, in milliseconds of `performance.now()`. */
+  /** The times at which the process ended without writing its last counts, in milliseconds of `performance.now()`. */
   readonly ends: number[] = [];
   private process: ServiceProcess | undefined;
   private readonly processes: ServiceProcess[] = [];
@@ -14,47 +14,47 @@ export class Instance {
     private readonly folder: string,
     private readonly environment: NodeJS.ProcessEnv,
     private readonly port: number,
-    /** What starts it instead of the service. */
+    /** A program to start instead of the service. */
     private readonly main?: string,
   ) {}
 
-  /** Origin that it listens on, or will listen on again. */
+  /** The origin at which the service listens, also after a restart. */
   get origin(): string {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** The lines of its log, over all of its processes. */
+  /** The log lines of all processes. */
   get lines(): LogLine[] {
     return this.processes.flatMap(({ lines }) => lines);
   }
 
-  /** Starts it and waits until it listens. */
+  /** Starts the service and waits until it listens. */
   async start(): Promise<void> {
     const environment = { ...this.environment, PORT: String(this.port) };
     this.process = await serviceOfTest(this.folder, environment, this.main);
     this.processes.push(this.process);
   }
 
-  /** Kills it with SIGKILL and starts it again. */
+  /** Kills the process with SIGKILL and restarts it. */
   async kill(): Promise<void> {
     await this.process?.stop('SIGKILL');
     this.ends.push(performance.now());
     await this.start();
   }
 
-  /** Ends it as an operator does. */
+  /** Stops the process as an operator does. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const finished = await this.process?.stop(signal);
     if (finished?.code !== 0) this.failedStops.push(finished?.code ?? null);
   }
 
-  /** Stops it cleanly and starts it again. */
+  /** Shuts the process down gracefully and restarts it. */
   async restart(signal?: NodeJS.Signals): Promise<void> {
     await this.stop(signal);
     await this.start();
   }
 
-  /** Lets it stand still for a while, in milliseconds, as a paused virtual machine does. */
+  /** Freezes the process for a while, in milliseconds, like a paused virtual machine. */
   async freeze(ms: number): Promise<void> {
     this.process?.signal('SIGSTOP');
     await pause(ms);

@@ -6,34 +6,34 @@ export interface Span {
   readonly to: number;
 }
 
-/** A crash loses the counts of at most its last second; where the machine is slow they are written later. */
+/** Maximum age of counts that a crash loses. Normally it is one second, but on a slow machine counts are written later. */
 const UNWRITTEN_MS = 3_000;
 
 /** The responses to clients, recorded to be compared with the database at the end. */
 export class Ledger {
-  /** Answers that the service never promised to give. */
+  /** Responses that the service must never send. */
   readonly unexpected: string[] = [];
   private readonly sent = new Set<string>();
   private readonly acknowledged = new Map<string, number>();
-  /** When the requests of the client with the small limit were admitted, by the end of their minute. */
+  /** The times at which requests of the client with the small limit were admitted, by the end of their minute. */
   private readonly admitted = new Map<number, number[]>();
 
-  /** Notes a name before it is sent. */
+  /** Records a name before it is sent. */
   send(name: string): void {
     this.sent.add(name);
   }
 
-  /** Notes that the animal of this name was acknowledged with 201. */
+  /** Records that the animal with this name was acknowledged with 201. */
   acknowledge(name: string, id: number): void {
     this.acknowledged.set(name, id);
   }
 
-  /** Animals that were acknowledged. */
+  /** The number of acknowledged animals. */
   get acknowledgements(): number {
     return this.acknowledged.size;
   }
 
-  /** Notes a response that may not be given. */
+  /** Records an unexpected response. */
   record({ status, headers, text, body }: TestResponse, allowed: readonly number[], what: string): void {
     const isAsPromised =
       status !== 503 || (body?.code === 'service_unavailable' && headers.get('retry-after') !== null);
@@ -41,12 +41,12 @@ export class Ledger {
       this.unexpected.push(`${what}: ${status} ${text.slice(0, 300)}`);
   }
 
-  /** Notes that a request was admitted, in the minute that ends at `reset`. */
+  /** Records that a request was admitted in the minute that ends at `reset`. */
   admit(reset: number): void {
     this.admitted.set(reset, [...(this.admitted.get(reset) ?? []), performance.now()]);
   }
 
-  /** The names that were acknowledged and are not stored, those stored twice, and those that nobody sent. */
+  /** The names that were acknowledged but not stored, stored twice, or never sent. */
   compare(stored: readonly { readonly name: string; readonly id: number }[]) {
     const rows = new Set(stored.map(({ name, id }) => `${id} ${name}`));
     const seen = new Set<string>();
@@ -59,8 +59,8 @@ export class Ledger {
   }
 
   /**
-   * What was admitted, alongside a limit for each minute. Counts are lost that were not written when a process ended (`ends`): those of
-   * its last moments, and those from a span before it in which nothing could be written.
+   * Compares the admitted requests with a limit per minute. Counts that were not written when a process ended (`ends`) are lost: those of
+   * its last moments, and those of the preceding span in which writing was impossible.
    */
   admission(limit: number, ends: readonly number[], blocked: readonly Span[]) {
     const losses = ends.map((to) => ({ from: unwrittenSince(to, blocked), to }));
@@ -69,9 +69,9 @@ export class Ledger {
     const counted = all.map((times) => times.filter((time) => !isLost(time)).length);
     const total = all.flat().length;
     return {
-      /** Requests over the limit that no lost count explains; 0 or less when all is well. */
+      /** Requests above the limit that lost counts do not explain; 0 or less is expected. */
       unexplained: Math.max(0, ...counted) - limit,
-      /** Requests of all minutes, and how many of them lost counts may have forgotten. */
+      /** The number of requests in all minutes, and how many of them may have been lost from the counts. */
       total,
       lost: total - counted.reduce((sum, count) => sum + count, 0),
     };

@@ -4,19 +4,19 @@ import { type TestResponse, type RequestOptions, send } from '../../kit/test-res
 import { keepDoing } from '../keep-doing.js';
 import type { Ledger } from './ledger.js';
 
-/** Pause between two requests of one client, in milliseconds, because the service needs the machine as well. */
+/** Pause between two requests of a client, in milliseconds, to leave CPU time for the service. */
 const BETWEEN_MS = 4;
-/** Maximum wait before a retry, in milliseconds, whatever `Retry-After` says: the faults are short. */
+/** Maximum wait before a retry, in milliseconds, regardless of `Retry-After`, because the faults are short. */
 const RETRY_MS = 150;
 
-/** Clients that write, read and overdraw their quota, until the end of the test. They retry as using-the-api.md says. */
+/** Clients that write, read and exceed their quota until the end of the test. They retry as using-the-api.md describes. */
 export class Load {
   private readonly ends: (() => Promise<void>)[] = [];
 
   constructor(
     private readonly origin: string,
     private readonly ledger: Ledger,
-    /** Statuses that are promised alongside those of success, such as 503 while a fault lasts. */
+    /** Expected statuses in addition to those of success, such as 503 during a fault. */
     private readonly alsoAllowed: readonly number[],
   ) {}
 
@@ -41,7 +41,7 @@ export class Load {
     });
   }
 
-  /** Adds clients of one key that ask for more than its minute has room for; its bans are lifted with another. */
+  /** Adds clients that share a key and send more requests than its limit per minute allows. Bans of the key are lifted with another key. */
   overdraw({ id, key }: { id: string; key: string }, adminKey: string, clients: number): this {
     return this.add(clients, async () => {
       const response = await this.request('GET', '/v1/pets?limit=1', { key }, [200, 429]);
@@ -53,7 +53,7 @@ export class Load {
     });
   }
 
-  /** Ends all clients once their requests have got a response. */
+  /** Stops all clients after they have received the responses to their requests. */
   async end(): Promise<void> {
     await Promise.all(this.ends.map((end) => end()));
   }
@@ -63,7 +63,7 @@ export class Load {
     return this;
   }
 
-  /** The first response that is neither 503 nor 409; whatever ends without one is sent again. */
+  /** Retries until the response is neither 503 nor 409, also if a request fails without a response. */
   private async request(
     method: string,
     path: string,

@@ -1,13 +1,13 @@
-/** Random numbers that a seed repeats (mulberry32): a run that failed can be made again. */
+/** Random numbers that are determined by a seed (mulberry32), so that a failed run can be repeated. */
 export class SeededRandom {
   constructor(private state: number) {}
 
-  /** A number from `least` to below `most`. */
+  /** A number from `least` (inclusive) to `most` (exclusive). */
   between(least: number, most: number): number {
     return least + this.next() * (most - least);
   }
 
-  /** One of the choices. */
+  /** A random element of the choices. */
   pick<T>(choices: readonly [T, ...T[]]): T {
     return choices[Math.floor(this.next() * choices.length)] ?? choices[0];
   }

@@ -11,17 +11,17 @@ import { Instance } from './instance.js';
 import { Ledger, type Span } from './ledger.js';
 import { Load } from './load.js';
 
-/** Minute limit of the client that overdraws. */
+/** Limit per minute of the client that exceeds its quota. */
 export const SMALL_LIMIT = 200;
 
-/** How a store is run. */
+/** Options for running a store. */
 export interface Running {
   readonly environment?: NodeJS.ProcessEnv;
-  /** Whether 503 `service_unavailable` is promised while a fault lasts; otherwise it is unexpected. */
+  /** Whether 503 `service_unavailable` is expected during a fault. */
   readonly mayRefuse?: boolean;
 }
 
-/** Nothing lost, nothing twice, nothing answered that was not promised, every stop clean, and a sound file. */
+/** Nothing is lost or stored twice, all responses are expected, every shutdown is graceful, and the file is intact. */
 export const ALL_WELL = {
   lost: [],
   twice: [],
@@ -31,9 +31,9 @@ export const ALL_WELL = {
   integrity: [{ integrity_check: 'ok' }],
 };
 
-/** A store that is served under load, alongside the ledger of what its clients were told. */
+/** A store that serves requests under load, and the record of the responses to its clients. */
 export class TorturedStore {
-  /** Spans in which nothing could be written. */
+  /** Time spans in which writing was impossible. */
   private readonly blocked: Span[] = [];
 
   private constructor(
@@ -43,7 +43,7 @@ export class TorturedStore {
     private readonly load: Load,
   ) {}
 
-  /** Starts the process and the load, on a small disk where that may be mounted. They end with the test. */
+  /** Starts the process and the load, on a small disk if one can be mounted. They stop at the end of the test. */
   static async start({ environment = {}, mayRefuse = false }: Running): Promise<TorturedStore> {
     const path = await (NO_SMALL_DISK === undefined ? smallDisk(64, 1_000) : folderOfTest());
     await petstoreHere(path, ['db', 'seed', '--count', '20']);
@@ -63,7 +63,7 @@ export class TorturedStore {
     return new TorturedStore(path, instance, ledger, load);
   }
 
-  /** Fills the disk to the last byte for a while, in milliseconds; only a small one. */
+  /** Fills the disk completely for a while, in milliseconds. Requires a small disk. */
   async fill(ms: number): Promise<void> {
     if (NO_SMALL_DISK !== undefined) return;
     const from = performance.now();
@@ -73,7 +73,7 @@ export class TorturedStore {
     this.blocked.push({ from, to: performance.now() });
   }
 
-  /** Holds the write lock for a while, in milliseconds, as another program does. */
+  /** Holds the write lock for a while, in milliseconds, as another program might. */
   async lock(ms: number): Promise<void> {
     const from = performance.now();
     const database = await SqliteFile.open(this.file);
@@ -83,12 +83,12 @@ export class TorturedStore {
     this.blocked.push({ from, to: performance.now() });
   }
 
-  /** Ends the load and the process, and holds the file against the ledger. */
+  /** Stops the load and the process, and compares the file with the ledger. */
   async outcome() {
     const { file, instance, ledger, load } = this;
     await load.end();
     await instance.stop();
-    // Or nothing would have been shown.
+    // Without any requests, the test would prove nothing.
     expect(ledger.acknowledgements).toBeGreaterThan(0);
     const stored = `SELECT id, name FROM pets WHERE name LIKE 'torture-%'`;
     return {

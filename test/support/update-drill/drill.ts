@@ -11,13 +11,13 @@ import { type Finished, ROOT, ServiceProcess, emptyFolder, petstore } from '../s
 import { SqliteFile } from '../sqlite-file.js';
 import { WebhookReceiver } from '../webhook-receiver.js';
 
-/** What f1645ebd left, made by make-fixture.mjs. */
+/** The data that f1645ebd left behind, created by make-fixture.mjs. */
 const FIXTURE = join(ROOT, 'test/support/update-drill/f1645ebd');
 
-/** The database of a store of the fixture; with PostgreSQL, its counters are in Redis. */
+/** The databases of the fixture. With PostgreSQL, the counters are in Redis. */
 export type StoreKind = 'sqlite' | 'postgres';
 
-/** A request and its response by f1645ebd at the moment of the fixture. */
+/** A request, and the response of f1645ebd at the time of the fixture. */
 export interface Recorded {
   readonly what: string;
   readonly name: string;
@@ -27,9 +27,9 @@ export interface Recorded {
   readonly text: string;
 }
 
-/** What is known of a store of the fixture besides its rows. */
+/** Facts about a store of the fixture, in addition to its rows. */
 export interface Facts {
-  /** The moment of the fixture, as ISO 8601 text. */
+  /** The time of the fixture, in ISO 8601 format. */
   readonly at: string;
   readonly keys: Readonly<Record<string, { readonly id: string; readonly key: string }>>;
   readonly clients: Readonly<Record<string, string>>;
@@ -41,22 +41,22 @@ export interface Facts {
     readonly location: string;
   };
   readonly asked: readonly Recorded[];
-  /** `X-RateLimit-Remaining` of the last response to a client. */
+  /** `X-RateLimit-Remaining` in the last response to each client. */
   readonly remaining: Readonly<Record<string, number>>;
-  /** Lock files of the killed process alongside the SQLite file; they are empty. */
+  /** Empty lock files that the killed process left next to the SQLite file. */
   readonly leftFiles?: readonly string[];
 }
 
-/** A table's rows, each column as text. */
+/** The rows of a table, with each column as text. */
 export type Rows = Readonly<Record<string, readonly Readonly<Record<string, string | null>>[]>>;
 
-/** How a process is started. */
+/** Options for starting a process. */
 export interface StartOptions {
-  /** How long after the moment of the fixture the clock is stopped, in milliseconds; 0 by default. */
+  /** The time at which the clock is stopped, in milliseconds after the time of the fixture; by default 0. */
   readonly laterMs?: number;
-  /** What is run instead of the service. */
+  /** A program to run instead of the service. */
   readonly script?: string;
-  /** Settings that have precedence over those of the stores. */
+  /** Settings that override those of the store. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
@@ -65,22 +65,22 @@ export function factsOf(kind: StoreKind): Facts {
   return JSON.parse(fixtureFile(kind, 'facts.json')) as Facts;
 }
 
-/** Settings that the fixture has in a file. */
+/** Settings that the fixture stores in a file. */
 export function settingsOf(file: string): Record<string, string> {
   return parseEnv(fixtureFile(file)) as Record<string, string>;
 }
 
-/** A copy of a store of the fixture, and this build as processes on it, under a clock that is stopped. */
+/** A copy of a store of the fixture, and processes of this build that use it, with a stopped clock. */
 export class UpdateDrill {
   private constructor(
     readonly kind: StoreKind,
     readonly facts: Facts,
-    /** Where the processes run, as /var/lib/petstore. */
+    /** The working directory of the processes, in place of /var/lib/petstore. */
     readonly folder: string,
-    /** Where the endpoints of the fixture are sent to. */
+    /** The receiver that replaces the endpoints of the fixture. */
     readonly receiver: WebhookReceiver,
     private readonly clock: Awaited<ReturnType<typeof fakeClock>>,
-    /** The settings of the database, of Redis, and those that the fixture was made with. */
+    /** The settings for the database and Redis, and those with which the fixture was created. */
     private readonly environment: NodeJS.ProcessEnv,
     private readonly closing: (() => Promise<unknown>)[],
   ) {}
@@ -101,7 +101,7 @@ export class UpdateDrill {
     return new UpdateDrill(kind, facts, path, receiver, clock, { ...plans, ...stores, ...ports }, closing);
   }
 
-  /** Starts the service with the settings of a deployment, where those of the stores are this copy's. */
+  /** Starts the service with the settings of a deployment, except that it uses this copy of the store. */
   async start(deployment: NodeJS.ProcessEnv, more: StartOptions = {}): Promise<ServiceProcess> {
     await this.clock.stopAt(Date.parse(this.facts.at) + (more.laterMs ?? 0));
     const environment = {
@@ -115,9 +115,9 @@ export class UpdateDrill {
     return service;
   }
 
-  /** Runs the command line, in production. */
+  /** Runs the command line with NODE_ENV=production. */
   petstore(...args: string[]): Promise<Finished> {
-    // doctor compares the clock with the times of files, which are the machine's.
+    // doctor compares the clock with file modification times, which follow the machine's clock.
     const clock = args[0] === 'doctor' ? {} : this.clock.environment;
     return petstore(this.folder, args, { NODE_ENV: 'production', ...this.environment, ...clock });
   }
@@ -129,7 +129,7 @@ export class UpdateDrill {
       : rowsOfPostgres(this.environment.DATABASE_URL ?? '');
   }
 
-  /** Ends and removes everything. */
+  /** Stops all processes and removes all files. */
   async close(): Promise<void> {
     for (const close of this.closing) await close();
   }
@@ -137,12 +137,12 @@ export class UpdateDrill {
 
 const SQLITE_FILE = 'data/petstore.sqlite';
 
-/** The text of a file of the fixture. */
+/** The content of a fixture file. */
 export function fixtureFile(...path: string[]): string {
   return readFileSync(join(FIXTURE, ...path), 'utf8');
 }
 
-/** Makes the file where the service has it by default, and alongside it what the killed process left. */
+/** Creates the database file at its default path, and next to it the files that the killed process left. */
 async function sqliteFile(folder: string, sql: string, facts: Facts): Promise<NodeJS.ProcessEnv> {
   await mkdir(join(folder, 'data'), { mode: 0o700 });
   await writeSqlite(join(folder, SQLITE_FILE), sql);
@@ -150,7 +150,7 @@ async function sqliteFile(folder: string, sql: string, facts: Facts): Promise<No
   return {};
 }
 
-/** Makes an SQLite file that has these statements executed. */
+/** Creates an SQLite file by executing these statements. */
 export async function writeSqlite(path: string, sql = fixtureFile('sqlite', 'store.sql')): Promise<void> {
   await writeFile(path, '', { mode: 0o600 });
   const file = await SqliteFile.open(path);
@@ -184,7 +184,7 @@ async function rowsOfSqlite(path: string): Promise<Rows> {
   const rows: Record<string, Rows[string]> = {};
   for (const { name } of tables) {
     const columns = await file.rows<{ name: string }>(`SELECT name FROM pragma_table_info('${name}')`);
-    // A number in JavaScript does not hold every integer.
+    // A JavaScript number cannot represent every integer.
     const list = columns.map((column) => `CAST("${column.name}" AS TEXT) AS "${column.name}"`).join(', ');
     rows[name] = await file.rows(`SELECT ${list} FROM "${name}"`);
   }

@@ -2,14 +2,14 @@ import type { Rows } from './drill.js';
 
 type Row = Rows[string][number];
 
-/** What the service may change of a table. */
+/** The changes that the service may make to a table. */
 export interface Change {
   readonly columns?: readonly string[];
-  /** Rows that it may delete. */
+  /** Rows that the service may delete. */
   readonly isOver?: (row: Row) => boolean;
 }
 
-/** The rows that are gone, or have another value in a column that does not change; new tables, rows and columns are no loss. */
+/** The rows that are missing or have a different value in a column that must not change. New tables, rows and columns are not losses. */
 export function lostRows(
   before: Rows,
   after: Rows,
@@ -29,11 +29,11 @@ export function lostRows(
   });
 }
 
-/** Numbers of reports that grow with each request, and members whose value is another one later, or in other words. */
+/** Report members whose values grow with each request, and members whose values or wording differ later. */
 const GROWS = /^(?:used|requests|refused|calls|lastHour)$/;
 const DIFFERS = /^(?:remaining|p50Ms|p99Ms|lastUsedAt|lastDay|description)$/;
 
-/** Where a JSON document lacks what an earlier one had. Elements of a list may be at other places, and new members are no loss. */
+/** The parts of a JSON document that a later one lacks. List elements may be in a different order, and new members are not losses. */
 export function lostMembers(before: unknown, after: unknown, at = '$'): string[] {
   if (Array.isArray(before)) {
     const there: readonly unknown[] = Array.isArray(after) ? after : [];

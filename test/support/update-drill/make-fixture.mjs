@@ -1,8 +1,8 @@
-// Made the fixture in f1645ebd/ once, by the build of commit f1645ebd in its checkout, never by a later one:
-//   node test/support/update-drill/make-fixture.mjs <checkout of f1645ebd, built> <URL of a PostgreSQL> <folder to write>
-// The build runs as processes, over HTTP and by its command line, under a clock of libfaketime that stands at three days before the
-// fixture's moment, one hour before it, and at it. Then it is killed, and what it left is written as text. What no request can bring
-// about in that time is done in SQL, and marked so below.
+// Created the fixture in f1645ebd/ once, with the build of commit f1645ebd in its checkout. Never run it with a later build:
+//   node test/support/update-drill/make-fixture.mjs <checkout of f1645ebd, built> <URL of a PostgreSQL server> <output folder>
+// The build runs in processes, and is used over HTTP and through its command line. A libfaketime clock is set to three days before the time
+// of the fixture, to one hour before it, and to the time itself. Then the build is killed, and the data that it left behind is written as
+// text. States that requests cannot produce in that time are created with SQL, and are marked below.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -47,7 +47,7 @@ function parsed(text) {
   }
 }
 
-/** One store, and the processes of the old build on it. */
+/** A store, and the processes of the old build that use it. */
 class Old {
   constructor(kind, databaseUrl) {
     this.folder = mkdtempSync(join(tmpdir(), `fixture-${kind}-`));
@@ -71,7 +71,7 @@ class Old {
     this.keys = {};
     this.clients = {};
   }
-  /** Sets the clock, which then goes on; a process that runs sees it within a second. */
+  /** Sets the clock, which then continues to run. Running processes notice the change within a second. */
   async clockAt(at) {
     const ahead = Math.round((at - Date.now()) / 1000);
     writeFileSync(join(this.folder, 'clock.new'), `${ahead < 0 ? '' : '+'}${ahead}`);
@@ -140,7 +140,7 @@ class Old {
       body: parsed(text),
     };
   }
-  /** The same, which has to succeed. */
+  /** The same, but throws if the command fails. */
   async done(...request) {
     const result = await this.send(...request);
     if (result.status >= 300) throw new Error(`${request.join(' ')}: ${result.status} ${result.text}`);
@@ -160,7 +160,7 @@ class Old {
   }
 }
 
-/** A receiver of webhooks; `/gone` responds with 410. */
+/** A receiver of webhooks. `/gone` responds with 410. */
 async function receiver() {
   const server = createServer((request, response) => {
     request.resume();
@@ -215,7 +215,7 @@ async function threeDaysBefore(old) {
   await done('Operators', 'POST', `/admin/keys/${old.keys.revoked.id}/revoke`);
   await done('Operators', 'POST', `/admin/clients/${old.clients.Suspended}/suspend`);
   await old.stop();
-  // In SQL, because ids are the database's: an id that no JavaScript number holds.
+  // With SQL, because the database assigns ids: an id that a JavaScript number cannot represent.
   await old.sql(
     `INSERT INTO pets (id, name, category_id, status) VALUES (9007199254740993, 'Beyond 2^53', 9007199254740993, 'pending')`,
   );
@@ -264,14 +264,17 @@ async function oneHourBefore(old, facts) {
   facts.receivers = { up: up.url, down: down.url };
 }
 
-/** An event whose listener failed for the last time, and one that it has failed with once: the listener cannot write to a folder. */
+/**
+ * An event whose listener has failed for the last time, and one whose listener has failed once. The listener fails because it cannot write
+ * to a folder.
+ */
 async function outbox(old) {
   const script = join(checkout, 'test/support/durable-service.mjs');
   mkdirSync(join(old.folder, 'heard.txt'));
   await old.start({ PUBLISH: '1' }, script);
   await pause(800);
   await old.stop('SIGKILL');
-  // In SQL, because its 20 attempts take eight hours: the first event has failed 19 times.
+  // With SQL, because 20 attempts take eight hours: the first event has failed 19 times.
   await old.sql(
     `UPDATE outbox_events SET failures = 19, due_at = 1 WHERE id = (SELECT MIN(id) FROM outbox_events)`,
     `UPDATE leases SET holder = NULL`,
@@ -282,7 +285,7 @@ async function outbox(old) {
   await old.sql(`UPDATE leases SET holder = NULL WHERE name LIKE 'listener/%'`);
 }
 
-/** Two requests, then 20 strikes, one a second: banned for five minutes. */
+/** Two requests, and then 20 strikes, one per second, which lead to a ban of five minutes. */
 async function ban(old, at, more) {
   await old.clockAt(at);
   await old.start(more);
@@ -297,7 +300,7 @@ async function ban(old, at, more) {
   await old.stop();
 }
 
-/** Requests as the old build answers them at the fixture's moment, by whom, which change nothing. */
+/** Requests that change nothing, for which the responses of the old build are stored: a name, the caller and the path. */
 const REQUESTS = (old, facts, cursor) => [
   ['an animal', 'Shop', '/v1/pets/4'],
   ['the largest category', 'Shop', '/v1/pets/1'],
@@ -373,13 +376,13 @@ async function atTheMoment(old, facts, more) {
     const { headers } = await old.done(name, 'GET', '/v1/pets/1');
     facts.remaining[name] = Number(headers['x-ratelimit-remaining']);
   }
-  // Counts are in the database a second later.
+  // Counts are written to the database within a second.
   await pause(1_500);
   await old.stop('SIGKILL');
   await old.sql(...UNBLOCKED[old.kind]);
 }
 
-// A message is fanned out within milliseconds of its commit: a trigger keeps it from that until the build is killed.
+// A message is fanned out within milliseconds of its commit. A trigger prevents this until the build is killed.
 const BLOCKED = {
   sqlite: [
     `CREATE TRIGGER blocked BEFORE INSERT ON webhook_deliveries BEGIN SELECT RAISE(ABORT, 'blocked'); END`,
@@ -394,7 +397,7 @@ const UNBLOCKED = {
   postgres: ['DROP TRIGGER blocked ON webhook_deliveries', 'DROP FUNCTION blocked'],
 };
 
-/** What is in Redis, as the commands that bring it back; it expires in the same time. */
+/** The data in Redis, as commands that restore it with the same time to live. */
 async function redisCommands() {
   const redis = new Redis(REDIS_PORT);
   const commands = [];
@@ -423,7 +426,7 @@ function write(kind, name, content) {
   writeFileSync(join(target, kind, name), content);
 }
 
-/** Receivers of the suite listen elsewhere: their addresses become `http://127.0.0.1:1` and `:2`. The machine is named shop. */
+/** The receivers of the suite listen at other addresses, so the URLs become `http://127.0.0.1:1` and `:2`. The host name becomes shop. */
 function addressed(text, { up, down }) {
   const actor = `${userInfo().username}@${hostname()}`;
   const sent = text.replaceAll(up, 'http://127.0.0.1:1').replaceAll(down, 'http://127.0.0.1:2');
@@ -488,7 +491,7 @@ async function makePostgres() {
     const dump = execFileSync('pg_dump', ['--inserts', '--no-owner', '--no-privileges', url], {
       encoding: 'utf8',
     });
-    // psql's own commands, which a client of the protocol does not know.
+    // These are commands of psql, which are not part of the protocol.
     write('postgres', 'store.sql', addressed(dump.replaceAll(/^\\.*\n/gm, ''), facts.receivers));
   } finally {
     await execute(`DROP DATABASE ${name} WITH (FORCE)`);
