@@ -1,7 +1,7 @@
 // @ts-check
 // Sends requests to /admin, or to /account for a key holder. These APIs are public, so the page can do nothing that a script
 // could not do.
-import { pauseFor } from './patience.js';
+import { pauseFor } from './backoff.js';
 import { endSession, keyOfTab } from './session.js';
 import { learnTime } from './times.js';
 
@@ -10,9 +10,9 @@ export const isHolder = new URL(document.baseURI).pathname.endsWith('/account/')
 /** Relative to the page's address, so that the path includes the prefix of a proxy. */
 const API = new URL(isHolder ? './' : '../admin/', document.baseURI);
 /** Time limit for a response, in milliseconds. */
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 /** Time limit for a file, in milliseconds. */
-const FILE_PATIENCE_MS = 600_000;
+const FILE_TIMEOUT_MS = 600_000;
 /** Seconds to wait if the response does not specify a time. */
 const DEFAULT_WAIT_S = 5;
 
@@ -74,8 +74,8 @@ export async function request(method, path, options = {}) {
     if (value !== undefined) url.searchParams.set(name, String(value));
   const sent = key ?? keyOfTab() ?? '';
   const isChange = method !== 'GET';
-  const patienceMs = isFile ? FILE_PATIENCE_MS : PATIENCE_MS;
-  const { response, text } = await fetchText(url, isChange, patienceMs, signal, {
+  const timeoutMs = isFile ? FILE_TIMEOUT_MS : TIMEOUT_MS;
+  const { response, text } = await fetchText(url, isChange, timeoutMs, signal, {
     method,
     headers: {
       authorization: `Bearer ${sent}`,
@@ -123,16 +123,16 @@ function tagOf(headers) {
  * The complete response, including its body.
  * @param {URL} url
  * @param {boolean} isChange
- * @param {number} patienceMs
+ * @param {number} timeoutMs
  * @param {AbortSignal | undefined} signal
  * @param {RequestInit} init
  */
-async function fetchText(url, isChange, patienceMs, signal, init) {
-  const patience = AbortSignal.timeout(patienceMs);
+async function fetchText(url, isChange, timeoutMs, signal, init) {
+  const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, {
       ...init,
-      signal: signal ? AbortSignal.any([signal, patience]) : patience,
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
     return { response, text: await response.text() };
   } catch (error) {

@@ -1,5 +1,5 @@
 // @ts-check
-// Changes to clients, keys and webhook endpoints, each with a confirmation. All functions return undefined if cancelled.
+// Changes to clients, keys and webhook endpoints, each with a confirmation. All functions return undefined if canceled.
 import { Refusal, isHolder, me, request } from './admin-api.js';
 import { GRACES, boxes, choice, chosenIn, download, field, textField, valueOf } from './controls.js';
 import { confirm } from './dialogs.js';
@@ -34,18 +34,18 @@ async function planFields({ plan = 'free', perMinute, perDay }) {
   // A removed plan stays selected, so that the service refuses it. Otherwise, the first plan would be selected.
   if (options.every(([name]) => name !== plan)) options.unshift([plan, plan]);
   const limit = (/** @type {string} */ name, /** @type {number | undefined} */ value) => {
-    const most = { type: 'number', min: 1, max: 1_000_000_000, inputmode: 'numeric' };
-    return el('input', { name, ...most, value: plan === 'enterprise' ? value : '' });
+    const range = { type: 'number', min: 1, max: 1_000_000_000, inputmode: 'numeric' };
+    return el('input', { name, ...range, value: plan === 'enterprise' ? value : '' });
   };
   const [minute, day] = [limit('perMinute', perMinute), limit('perDay', perDay)];
   const limits = el('div.pair', field('Requests per minute', minute), field('Requests per UTC day', day));
   const plans = choice('plan', options, plan);
-  const follow = () => {
+  const showLimits = () => {
     // An invalid number in a hidden field would prevent the browser from sending the form.
     limits.hidden = minute.disabled = day.disabled = plans.value !== 'enterprise';
   };
-  plans.addEventListener('change', follow);
-  follow();
+  plans.addEventListener('change', showLimits);
+  showLimits();
   return [field('Plan', plans), limits];
 }
 
@@ -237,7 +237,7 @@ export async function issue(client) {
   );
   const ordinary = offered.filter((/** @type {any} */ { value }) => !administers(value));
   const administrative = offered.filter((/** @type {any} */ { value }) => administers(value));
-  const lacks =
+  const missingScopeNote =
     offered.some((/** @type {any} */ { disabled }) => disabled) &&
     el('p.note', 'The key that you signed in with can grant only scopes that it has.');
   return confirm({
@@ -245,7 +245,7 @@ export async function issue(client) {
     body: [
       el('p', 'A new key for ', written(client.name), '. It is shown once.'),
       textField('Label', 'label', {}, 'Optional. A name that people recognize, such as Web shop.'),
-      boxes('Scopes', 'scopes', ordinary, lacks),
+      boxes('Scopes', 'scopes', ordinary, missingScopeNote),
       administrative.length > 0 &&
         boxes(
           'Administration',
@@ -413,12 +413,12 @@ export function rotateSecret({ id }) {
 export async function sendMessage(endpointId, deliveryId) {
   const path = deliveryId === undefined ? 'test' : `deliveries/${deliveryId}/redeliver`;
   const { body } = await request('POST', `webhooks/${endpointId}/${path}`);
-  notify(`${deliveryId === undefined ? 'A test message' : 'The message'} will be sent ${momentOf(body)}.`);
+  notify(`${deliveryId === undefined ? 'A test message' : 'The message'} will be sent ${sendTimeText(body)}.`);
   return true;
 }
 
 /** When a waiting delivery is sent, in words. @param {{ waitingBefore: number, nextAttemptAt: string | null }} delivery */
-function momentOf({ waitingBefore, nextAttemptAt }) {
+function sendTimeText({ waitingBefore, nextAttemptAt }) {
   if (waitingBefore === 0) return nextAttemptAt === null ? 'now' : `at ${exactly(nextAttemptAt)}`;
   const before = `after ${waitingBefore === 1 ? '1 waiting message' : `${number(waitingBefore)} waiting messages`}`;
   return nextAttemptAt === null
@@ -434,13 +434,13 @@ export async function retry(endpointId, deliveryId) {
   notify(
     before === 0
       ? 'The first waiting message will be sent now.'
-      : `The first waiting message will be sent now, and this one ${momentOf({ waitingBefore: before, nextAttemptAt: null })}.`,
+      : `The first waiting message will be sent now, and this one ${sendTimeText({ waitingBefore: before, nextAttemptAt: null })}.`,
   );
   return true;
 }
 
 /** Disables or enables an endpoint. @param {Endpoint} endpoint */
-export function turn({ id, enabled }) {
+export function enableOrDisable({ id, enabled }) {
   return confirm({
     title: enabled ? 'Disable this endpoint?' : 'Enable this endpoint?',
     body: [

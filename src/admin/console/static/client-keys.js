@@ -19,7 +19,7 @@ const PART_SIZE = 100;
  * Keys that are shown first but are not on the page are requested one by one: the maximum number per refresh, and how long a response is
  * reused.
  */
-const ALONE = { most: 5, knownMs: 60_000 };
+const SINGLE_REQUESTS = { max: 5, maxAgeMs: 60_000 };
 /** Keys that expire within this time are marked, in milliseconds. */
 const SOON_MS = 7 * 86_400_000;
 const IS_ID = new RegExp(`^${UUID}$`);
@@ -38,7 +38,7 @@ function stateOf({ revokedAt, expiresAt, replacedBy }, bannedUntil) {
  * Where a page of keys starts: `part.skipped` means after this many of the newest keys in a part of the list. The service returns the list
  * in parts, oldest first.
  */
-const PLACE = /^(\d{1,6})\.(\d{1,3})$/;
+const CURSOR = /^(\d{1,6})\.(\d{1,3})$/;
 
 export class ClientKeys {
   /** @type {any} */
@@ -70,8 +70,8 @@ export class ClientKeys {
    * @param {AbortSignal} signal
    */
   async refresh(client, signal) {
-    const { place, turn } = this.pages.wanted;
-    const [, wanted, before] = PLACE.exec(place ?? '') ?? [];
+    const { cursor, version } = this.pages.wanted;
+    const [, wanted, before] = CURSOR.exec(cursor ?? '') ?? [];
     const { part, keys } = await this.#part(wanted === undefined ? undefined : Number(wanted), signal);
     /** @type {Map<string, string>} */
     const bans = new Map(client.bans.map((/** @type {any} */ ban) => [ban.keyId, ban.bannedUntil]));
@@ -80,7 +80,7 @@ export class ClientKeys {
     const first = await this.#firstOf(ids, keys, signal);
     const skipped = Number(before ?? 0) + SHOWN;
     const next = skipped < keys.length ? `${part}.${skipped}` : part > 0 ? `${part - 1}.0` : undefined;
-    if (!this.pages.arrived(turn, next)) return;
+    if (!this.pages.arrived(version, next)) return;
     this.#client = client;
     this.issueButton.disabled = false;
     const page = keys.slice(skipped - SHOWN, skipped).filter(({ id }) => !ids.includes(id));
@@ -125,7 +125,7 @@ export class ClientKeys {
       const found = atHand.find((key) => key.id === id);
       if (found) this.#known.set(id, { key: found, at: performance.now() });
       const at = this.#known.get(id)?.at ?? Number.NEGATIVE_INFINITY;
-      if (performance.now() - at < ALONE.knownMs || requested === ALONE.most) continue;
+      if (performance.now() - at < SINGLE_REQUESTS.maxAgeMs || requested === SINGLE_REQUESTS.max) continue;
       requested += 1;
       try {
         const { body } = await request('GET', `keys/${id}`, { signal });

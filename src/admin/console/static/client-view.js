@@ -33,7 +33,7 @@ export function showClient(main, signal, id) {
     el('code', 'account'),
     '.',
   ];
-  const lacks = el('p.note', { hidden: true }, note);
+  const missingScopeNote = el('p.note', { hidden: true }, note);
   let planShown = '';
 
   const poller = poll(
@@ -48,7 +48,7 @@ export function showClient(main, signal, id) {
       usage.show(client);
       const mayChange = !isHolder || (await me())?.key.scopes.includes('account');
       keys.element.hidden = endpoints.element.hidden = !mayChange;
-      lacks.hidden = mayChange;
+      missingScopeNote.hidden = mayChange;
       if (!mayChange) return;
       await keys.refresh(client, signal);
       await endpoints.refresh(signal);
@@ -113,7 +113,7 @@ export function showClient(main, signal, id) {
       : { back: ['#/clients', '← All clients'], links, buttons: [renameButton, planButton, suspendButton] },
     card('Plan and usage', null, plan, usage.now),
     usage.byMinute.element,
-    lacks,
+    missingScopeNote,
     keys.element,
     endpoints.element,
     usage.byDay.element,

@@ -51,17 +51,17 @@ export function showClients(main, signal) {
   // Until the plans are loaded, the only option is the plan in the address.
   addPlanOptions(controls.plan, inAddress('plan') === '' ? [] : [inAddress('plan')]);
   const filters = new Filters(controls, () => {
-    follow();
+    updateSort();
     clients.restart();
   });
-  const follow = () => {
+  const updateSort = () => {
     const isByState = BY_STATE.test(controls.state.value);
     if (isByState && !controls.sort.disabled) controls.sort.value = '';
     controls.sort.disabled = isByState;
     const [first] = controls.sort.options;
     if (first) setText(first, isByState ? 'Most first' : (ORDERS[0]?.[1] ?? ''));
   };
-  follow();
+  updateSort();
   const clients = new PagedList('usage', rowOf, {
     list: el('ul.rows', { 'aria-label': 'Clients' }),
     none: 'There are no clients yet.',
@@ -87,7 +87,7 @@ export function showClients(main, signal) {
     },
   );
 
-  const make = button(
+  const createButton = button(
     'New client',
     async () => {
       const created = await createClient();
@@ -102,7 +102,7 @@ export function showClients(main, signal) {
   const [note, list, bar] = clients.parts;
   showView(
     main,
-    { title: 'Clients', buttons: [make] },
+    { title: 'Clients', buttons: [createButton] },
     el(
       'div.filters',
       { role: 'search', 'aria-label': 'Clients' },

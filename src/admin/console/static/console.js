@@ -22,7 +22,7 @@ const THEMES = ['system', 'light', 'dark'];
 /** The name of the page. */
 const PAGE = isHolder ? 'Account' : 'Console';
 /** The navigation: the addresses that it links to, with their names. @type {readonly (readonly [string, string])[]} */
-const PLACES = isHolder
+const ENTRIES = isHolder
   ? [
       ['#/', 'Account'],
       ['#/requests', 'Last errors'],
@@ -38,7 +38,7 @@ const PLACES = isHolder
     ];
 
 /** @typedef {(main: Element, signal: AbortSignal, id: string) => unknown} View */
-/** @typedef {readonly [address: RegExp, place: string, title: string, view: View]} Row */
+/** @typedef {readonly [address: RegExp, entry: string, title: string, view: View]} Row */
 /** The start view. @type {Row} */
 const HOME = isHolder
   ? [/^(?:#\/?)?$/, '#/', 'Account', showClient]
@@ -79,10 +79,10 @@ function show() {
     showSignIn(main, show);
     return;
   }
-  const [pattern, place, title, view] = VIEWS.find(([address]) => address.test(pathOf())) ?? ELSEWHERE;
+  const [pattern, entry, title, view] = VIEWS.find(([address]) => address.test(pathOf())) ?? ELSEWHERE;
   replaceContent(
     byId('nav'),
-    PLACES.map(([href, name]) => el('a', { href, 'aria-current': href === place && 'page' }, name)),
+    ENTRIES.map(([href, name]) => el('a', { href, 'aria-current': href === entry && 'page' }, name)),
   );
   document.title = `${title} · ${PAGE}`;
   void showRights();

@@ -28,7 +28,7 @@ function open(title, content, ...parts) {
  * @param {() => void} [onBlocked]
  * @returns {Promise<void>} resolves when it is closed
  */
-function closedAtLast(dialog, mayClose, onBlocked) {
+function waitForClose(dialog, mayClose, onBlocked) {
   const refuse = (/** @type {Event} */ event) => {
     if (mayClose()) return;
     event.preventDefault();
@@ -146,7 +146,7 @@ export async function confirm({
   // Enter must not confirm a change that cannot be undone.
   if (danger || !(first instanceof HTMLElement)) cancel.focus();
   else first.focus();
-  await closedAtLast(dialog, () => !isUnderWay);
+  await waitForClose(dialog, () => !isUnderWay);
   removeEventListener('petstore:session', ended);
   if (result === undefined) return undefined;
   if (done) notify(done);
@@ -225,7 +225,7 @@ async function showSecret(title, secret, note, what) {
 
   copy.focus();
   const mayClose = () => isStored;
-  await closedAtLast(dialog, mayClose, () => confirmClose(true));
+  await waitForClose(dialog, mayClose, () => confirmClose(true));
   shown.value = '';
   notify(`The ${what} is not shown again.`);
   release();
@@ -240,17 +240,17 @@ function markErrors(form, errors) {
   for (const one of errors) {
     const name = one.field.split(/[.[]/, 1)[0] ?? '';
     const control = form.querySelector(`[name="${CSS.escape(name)}"]`);
-    const place = control?.closest('fieldset, .field');
+    const container = control?.closest('fieldset, .field');
     if (
       !(control instanceof HTMLElement) ||
-      !(place instanceof HTMLElement) ||
+      !(container instanceof HTMLElement) ||
       control.offsetParent === null
     ) {
       others.push(one);
       continue;
     }
     const id = `error-${(dialogs += 1)}`;
-    place.after(el('p.field-error', { id }, one.message));
+    container.after(el('p.field-error', { id }, one.message));
     control.setAttribute('aria-invalid', 'true');
     control.setAttribute('aria-describedby', id);
     if (form.querySelector('[aria-invalid]') === control) control.focus();

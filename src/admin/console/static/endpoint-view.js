@@ -2,7 +2,7 @@
 // One webhook endpoint: its state, its actions and its deliveries.
 import { isHolder, request } from './admin-api.js';
 import { Filters } from './address.js';
-import { remove, retry, rotateSecret, sendMessage, turn } from './changes.js';
+import { remove, retry, rotateSecret, sendMessage, enableOrDisable } from './changes.js';
 import { button, changeButtons, choice, field } from './controls.js';
 import { el, idOf, notify, number, replaceContent, setText, written } from './elements.js';
 import { conditionOf } from './endpoints-view.js';
@@ -24,7 +24,7 @@ export function showEndpoint(main, signal, id) {
   let endpoint;
   const soon = () => poller.soon();
   const changeButton = changeButtons(soon);
-  const turnButton = changeButton('Disable', () => turn(endpoint));
+  const enableButton = changeButton('Disable', () => enableOrDisable(endpoint));
   const retryButton = changeButton('Retry now', () => retry(id), '.primary');
   const testButton = changeButton('Send a test', () => sendMessage(id));
   const leave = async () => {
@@ -33,7 +33,7 @@ export function showEndpoint(main, signal, id) {
   const buttons = [
     retryButton,
     testButton,
-    turnButton,
+    enableButton,
     changeButton('Rotate the secret', () => rotateSecret(endpoint)),
     changeButton('Delete', leave, '.quiet.danger-text'),
   ];
@@ -59,7 +59,7 @@ export function showEndpoint(main, signal, id) {
       const isRetried = endpoint.nextAttemptAt === null && document.activeElement === retryButton;
       retryButton.hidden = endpoint.nextAttemptAt === null;
       if (isRetried) testButton.focus();
-      setText(turnButton, endpoint.enabled ? 'Disable' : 'Enable');
+      setText(enableButton, endpoint.enabled ? 'Disable' : 'Enable');
       await deliveries.refresh(signal, state.value === '' ? undefined : 'No delivery is in this state.');
     },
     signal,

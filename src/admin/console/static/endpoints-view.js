@@ -35,7 +35,7 @@ export class Endpoints {
    */
   constructor(clientId, changed, filters = () => ({})) {
     const client = isHolder ? undefined : clientId;
-    const make = async () => (await createEndpoint(client)) && changed();
+    const create = async () => (await createEndpoint(client)) && changed();
     const row = (/** @type {Endpoint} */ endpoint) => rowOf(endpoint, clientId === undefined);
     this.list = new PagedList('webhooks', row, {
       list: el('ul.keys'),
@@ -47,7 +47,7 @@ export class Endpoints {
     this.element =
       clientId === undefined
         ? el('section.card', { 'aria-label': 'Endpoints' }, ...this.list.parts)
-        : card('Webhooks', button('New endpoint', make, '.quiet.changes'), ...this.list.parts);
+        : card('Webhooks', button('New endpoint', create, '.quiet.changes'), ...this.list.parts);
   }
 
   /** @param {AbortSignal} signal @param {string} [none] */

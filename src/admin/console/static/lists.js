@@ -14,73 +14,79 @@ export class Pages {
   #before;
   #number = 1;
   /** The cursor of this page; undefined for the first. @type {string | undefined} */
-  #place;
+  #cursor;
   /** @type {string | undefined} */
   #next;
-  #turn = 0;
+  #version = 0;
 
-  /** @param {() => void} turned called when another page is requested @param {string} name name of the page in the address */
-  constructor(turned, name) {
+  /** @param {() => void} onChange called when another page is requested @param {string} name name of the page in the address */
+  constructor(onChange, name) {
     this.name = name;
-    const [, shown, place] = /^([1-9]\d{0,5})\.(.+)$/.exec(inAddress(name)) ?? [];
-    this.#number = place === undefined ? 1 : Number(shown);
-    this.#place = place;
-    this.#before = place === undefined ? [] : history.state?.[name];
-    this.back = button('← Previous', () => {
+    const [, shown, cursor] = /^([1-9]\d{0,5})\.(.+)$/.exec(inAddress(name)) ?? [];
+    this.#number = cursor === undefined ? 1 : Number(shown);
+    this.#cursor = cursor;
+    this.#before = cursor === undefined ? [] : history.state?.[name];
+    this.previousButton = button('← Previous', () => {
       const before = this.#before?.slice(0, -1) ?? [];
       this.#show(this.#before?.at(-1), before, this.#before ? this.#number - 1 : 1);
-      turned();
+      onChange();
     });
-    this.forth = button('Next →', () => {
+    this.nextButton = button('Next →', () => {
       // Unknown until the page is loaded, so a second click has no effect.
       if (this.#next === undefined) return;
-      const before = this.#place === undefined ? [] : this.#before && [...this.#before, this.#place];
+      const before = this.#cursor === undefined ? [] : this.#before && [...this.#before, this.#cursor];
       this.#show(this.#next, before, this.#number + 1);
-      turned();
+      onChange();
     });
     this.where = el('span', { 'aria-live': 'polite' });
-    this.bar = el('nav.pages', { 'aria-label': 'Pages', hidden: true }, this.back, this.where, this.forth);
+    this.bar = el(
+      'nav.pages',
+      { 'aria-label': 'Pages', hidden: true },
+      this.previousButton,
+      this.where,
+      this.nextButton,
+    );
   }
 
-  /** The requested page: its cursor (undefined for the first page), and the `turn` to pass to `arrived`. */
+  /** The requested page: its cursor (undefined for the first page), and the `version` to pass to `arrived`. */
   get wanted() {
-    return { place: this.#place, turn: this.#turn };
+    return { cursor: this.#cursor, version: this.#version };
   }
 
   /** Goes back to the first page. */
   reset() {
-    this.#place = undefined;
+    this.#cursor = undefined;
     this.#before = [];
     this.#number = 1;
     this.#next = undefined;
-    this.#turn += 1;
+    this.#version += 1;
     history.replaceState(history.state, '', addressWith(this.name, ''));
   }
 
-  /** Stores the cursor of the next page. Returns false if another page has been requested in the meantime. @param {number} turn @param {string | undefined} next */
-  arrived(turn, next) {
-    if (turn !== this.#turn) return false;
+  /** Stores the cursor of the next page. Returns false if another page has been requested in the meantime. @param {number} version @param {string | undefined} next */
+  arrived(version, next) {
+    if (version !== this.#version) return false;
     this.#next = next;
     const focused = document.activeElement;
-    this.back.disabled = this.#place === undefined;
-    setText(this.back, this.#before ? '← Previous' : '← First page');
-    this.forth.disabled = next === undefined;
-    this.bar.hidden = this.back.disabled && this.forth.disabled;
+    this.previousButton.disabled = this.#cursor === undefined;
+    setText(this.previousButton, this.#before ? '← Previous' : '← First page');
+    this.nextButton.disabled = next === undefined;
+    this.bar.hidden = this.previousButton.disabled && this.nextButton.disabled;
     setText(this.where, this.bar.hidden ? '' : `Page ${this.#number}`);
     // A disabled button loses the focus.
-    if (focused === this.forth && this.forth.disabled) this.back.focus();
-    if (focused === this.back && this.back.disabled) this.forth.focus();
+    if (focused === this.nextButton && this.nextButton.disabled) this.previousButton.focus();
+    if (focused === this.previousButton && this.previousButton.disabled) this.nextButton.focus();
     return true;
   }
 
-  /** @param {string | undefined} place @param {string[] | undefined} before @param {number} at number of the page */
-  #show(place, before, at) {
-    this.#place = place;
+  /** @param {string | undefined} cursor @param {string[] | undefined} before @param {number} at number of the page */
+  #show(cursor, before, at) {
+    this.#cursor = cursor;
     this.#before = before;
     this.#number = at;
     this.#next = undefined;
-    this.#turn += 1;
-    const page = place === undefined ? '' : `${at}.${place}`;
+    this.#version += 1;
+    const page = cursor === undefined ? '' : `${at}.${cursor}`;
     history.pushState({ ...history.state, [this.name]: before }, '', addressWith(this.name, page));
   }
 }
@@ -97,8 +103,8 @@ export class Rows {
     this.note = el('p.note', { role: 'status' }, 'Loading…');
   }
 
-  /** @param {readonly any[]} items each with its `id` @param {(item: any) => HTMLElement} make @param {string} [none] */
-  show(items, make, none = this.none) {
+  /** @param {readonly any[]} items each with its `id` @param {(item: any) => HTMLElement} createRow @param {string} [none] */
+  show(items, createRow, none = this.none) {
     const before = this.#rows;
     this.#rows = new Map();
     const focused = document.activeElement;
@@ -107,7 +113,7 @@ export class Rows {
       const shown = JSON.stringify(item);
       const id = item.id ?? shown;
       const old = before.get(id);
-      this.#rows.set(id, old?.shown === shown ? old : { shown, element: make(item) });
+      this.#rows.set(id, old?.shown === shown ? old : { shown, element: createRow(item) });
     }
     const elements = [...this.#rows.values()].map(({ element }) => element);
     const removed = [...this.list.children].filter((child) => !elements.some((element) => element === child));
@@ -122,9 +128,9 @@ export class Rows {
     // The change may have removed the button, or the row itself.
     const action = CSS.escape(focused?.getAttribute('data-action') ?? '');
     const again = this.list.querySelector(`[data-action="${action}"]`);
-    const place = this.#rows.get(left)?.element ?? this.list;
-    place.tabIndex = -1;
-    (again instanceof HTMLElement ? again : place).focus({ preventScroll: true });
+    const fallback = this.#rows.get(left)?.element ?? this.list;
+    fallback.tabIndex = -1;
+    (again instanceof HTMLElement ? again : fallback).focus({ preventScroll: true });
   }
 
   /** Whether details in a row are open, or something in it has the focus. @param {unknown} id */
@@ -138,7 +144,7 @@ export class Rows {
 export class PagedList {
   /** @type {any[]} */
   #shown = [];
-  #turnShown = -1;
+  #versionShown = -1;
 
   /**
    * @param {string} path
@@ -168,7 +174,7 @@ export class PagedList {
 
   /** Fetches and shows the requested page; returns its items. @param {AbortSignal} signal @param {string} [none] @returns {Promise<readonly any[]>} */
   async refresh(signal, none) {
-    const { place: cursor, turn } = this.pages.wanted;
+    const { cursor, version } = this.pages.wanted;
     const query = { limit: 25, ...this.query(), cursor };
     const response = await request('GET', this.path, { query, signal }).catch((error) => {
       // The address was edited, or comes from another version.
@@ -179,16 +185,16 @@ export class PagedList {
     const { body, next, total } = response;
     /** @type {Set<unknown>} */
     const page = new Set(body.map((/** @type {any} */ { id }) => id));
-    if (!this.pages.arrived(turn, next)) return this.#shown;
+    if (!this.pages.arrived(version, next)) return this.#shown;
     // For an empty list, the rows contain the text.
     if (total !== undefined) setText(this.count, total === 0 ? '' : `${number(total)} in all`);
     const last =
-      this.keepsRead && turn === this.#turnShown
+      this.keepsRead && version === this.#versionShown
         ? this.#shown.findLastIndex(({ id }) => this.rows.isRead(id))
         : -1;
     const pinned = this.#shown.slice(0, last + 1).filter(({ id }) => !page.has(id));
     this.#shown = [...body, ...pinned];
-    this.#turnShown = turn;
+    this.#versionShown = version;
     this.rows.show(this.#shown, this.row, none);
     return this.#shown;
   }

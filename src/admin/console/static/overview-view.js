@@ -8,7 +8,7 @@ import { poll } from './polling.js';
 import { card, showView } from './sections.js';
 
 /** Lists to link to instead of the list of clients, by state. @type {Readonly<Record<string, string>>} */
-const BEHIND = { failing: '#/webhooks' };
+const LINKED_LISTS = { failing: '#/webhooks' };
 
 /** States that require action; the others are informational. */
 const URGENT = new Set(['refused', 'banned', 'failing']);
@@ -102,7 +102,7 @@ function stateOf({ state, clients }) {
     { class: clients === 0 ? 'nothing' : isUrgent ? 'urgent' : null },
     el(
       'a',
-      { href: addressOf(BEHIND[state] ?? '#/clients', { state }) },
+      { href: addressOf(LINKED_LISTS[state] ?? '#/clients', { state }) },
       el('b', number(clients)),
       ` ${(STATES[state] ?? state).toLowerCase()}`,
     ),

@@ -34,7 +34,7 @@ export class Plot {
       onpointerleave: () => this.#pick(undefined),
       onfocus: () => this.#pick(this.#picked ?? this.#bars.length - 1),
       onblur: () => this.#pick(undefined),
-      onkeydown: (/** @type {KeyboardEvent} */ event) => this.#turn(event),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.#moveWithKey(event),
     });
     this.readout = el('p.readout');
     this.summary = el('p.note');
@@ -52,15 +52,15 @@ export class Plot {
     this.#shown = shown;
     this.#bars = bars;
     this.#limit = limit;
-    const most = Math.max(0, ...bars.map(({ value }) => value));
+    const max = Math.max(0, ...bars.map(({ value }) => value));
     const total = bars.reduce((sum, { value }) => sum + value, 0);
-    const turnedAway = bars.reduce((sum, { refused }) => sum + refused, 0);
+    const refusedTotal = bars.reduce((sum, { refused }) => sum + refused, 0);
     replaceContent(
       this.summary,
       el('span.swatch'),
-      `${number(total)} admitted (peak ${number(most)}, current limit ${number(limit)}), `,
+      `${number(total)} admitted (peak ${number(max)}, current limit ${number(limit)}), `,
       el('span.swatch.refused'),
-      `${number(turnedAway)} refused.`,
+      `${number(refusedTotal)} refused.`,
     );
     this.table.show(
       bars.toReversed().map(({ label, value, refused }) => [label, number(value), number(refused)]),
@@ -74,8 +74,8 @@ export class Plot {
     const bar = at === undefined ? undefined : this.#bars[at];
     const text = bar && `${bar.label}: ${number(bar.value)} admitted, ${number(bar.refused)} refused`;
     setText(this.readout, text ?? 'Point at a bar, or use the arrow keys, to see its numbers.');
-    for (const [place, group] of this.drawing.querySelectorAll('g').entries())
-      group.classList.toggle('picked', place === at);
+    for (const [index, group] of this.drawing.querySelectorAll('g').entries())
+      group.classList.toggle('picked', index === at);
     const { drawing } = this;
     drawing.setAttribute('aria-valuemin', '1');
     drawing.setAttribute('aria-valuemax', String(Math.max(1, this.#bars.length)));
@@ -92,11 +92,11 @@ export class Plot {
   }
 
   /** @param {KeyboardEvent} event */
-  #turn(event) {
+  #moveWithKey(event) {
     const last = this.#bars.length - 1;
     const now = this.#picked ?? last;
     /** @type {Readonly<Record<string, number>>} */
-    const places = {
+    const targets = {
       ArrowLeft: now - 1,
       ArrowDown: now - 1,
       ArrowRight: now + 1,
@@ -104,7 +104,7 @@ export class Plot {
       Home: 0,
       End: last,
     };
-    const at = places[event.key];
+    const at = targets[event.key];
     if (at === undefined) return;
     event.preventDefault();
     this.#pick(Math.min(last, Math.max(0, at)));
@@ -113,10 +113,10 @@ export class Plot {
   #draw() {
     const width = this.drawing.clientWidth;
     if (width === 0 || this.#bars.length === 0) return;
-    const most = Math.max(1, ...this.#bars.map(({ value, refused }) => value + refused));
-    const isLimitShown = this.#limit <= most * FAR_ABOVE;
+    const max = Math.max(1, ...this.#bars.map(({ value, refused }) => value + refused));
+    const isLimitShown = this.#limit <= max * FAR_ABOVE;
     // The axis ends at the limit, or at the largest value if that is higher.
-    const top = isLimitShown && most <= this.#limit ? this.#limit : roundUp(most);
+    const top = isLimitShown && max <= this.#limit ? this.#limit : roundUp(max);
     const inner = { width: width - ROOM.left - ROOM.right, height: HEIGHT - ROOM.top - ROOM.bottom };
     const y = (/** @type {number} */ value) => ROOM.top + inner.height * (1 - value / top);
     const step = inner.width / this.#bars.length;

@@ -3,7 +3,7 @@
 import { Refusal, unexpectedResponse } from './admin-api.js';
 import { button } from './controls.js';
 import { byId, el, notify, replaceContent } from './elements.js';
-import { endPause, lastPause, mayTry, pauseFor, pauseLeft } from './patience.js';
+import { endPause, lastPause, mayTry, pauseFor, pauseLeft } from './backoff.js';
 import { isSessionHeld } from './session.js';
 
 /** How often a view is refreshed, in milliseconds. */

@@ -3,11 +3,11 @@
 // use up the quota or get the key banned.
 
 /** First and maximum pause while the service is unavailable, in milliseconds. */
-const AWAY_MS = { first: 2_000, longest: 30_000 };
+const BACKOFF_MS = { first: 2_000, max: 30_000 };
 /** Maximum pause that a response can request, in milliseconds: the length of the longest ban. */
-const LONGEST_MS = 86_400_000;
+const MAX_PAUSE_MS = 86_400_000;
 /** Minimum time between two attempts of the operator during a pause, in milliseconds: for a pause due to a quota, and for any other. */
-const TRY_MS = { quota: 30_000, other: 2_000 };
+const MIN_RETRY_INTERVAL_MS = { quota: 30_000, other: 2_000 };
 
 /**
  * @typedef {object} Pause
@@ -17,14 +17,14 @@ const TRY_MS = { quota: 30_000, other: 2_000 };
 
 /** @type {Pause | undefined} */
 let pause;
-let awayMs = AWAY_MS.first;
+let backoffMs = BACKOFF_MS.first;
 let triedAt = Number.NEGATIVE_INFINITY;
 
 /** Starts a pause because of a refusal, or extends the current one. @param {import('./admin-api.js').Refusal} refusal */
 export function pauseFor(refusal) {
   if (pause?.refusal === refusal) return;
-  const ms = Math.min(LONGEST_MS, Math.max(awayMs, (refusal.retryAfterS ?? 0) * 1_000));
-  awayMs = Math.min(awayMs * 2, AWAY_MS.longest);
+  const ms = Math.min(MAX_PAUSE_MS, Math.max(backoffMs, (refusal.retryAfterS ?? 0) * 1_000));
+  backoffMs = Math.min(backoffMs * 2, BACKOFF_MS.max);
   pause = { refusal, until: Math.max(pause?.until ?? 0, performance.now() + ms) };
 }
 
@@ -42,12 +42,12 @@ export function pauseLeft() {
 export function endPause(seen) {
   if (pause !== seen) return;
   pause = undefined;
-  awayMs = AWAY_MS.first;
+  backoffMs = BACKOFF_MS.first;
 }
 
 /** Whether the operator may try during the pause now; this counts as an attempt. */
 export function mayTry() {
-  const every = pause?.refusal.status === 429 ? TRY_MS.quota : TRY_MS.other;
+  const every = pause?.refusal.status === 429 ? MIN_RETRY_INTERVAL_MS.quota : MIN_RETRY_INTERVAL_MS.other;
   if (performance.now() - triedAt < every) return false;
   triedAt = performance.now();
   return true;
@@ -56,6 +56,6 @@ export function mayTry() {
 // Another key has another quota.
 addEventListener('petstore:session', () => {
   pause = undefined;
-  awayMs = AWAY_MS.first;
+  backoffMs = BACKOFF_MS.first;
   triedAt = Number.NEGATIVE_INFINITY;
 });
