@@ -129,10 +129,10 @@ export class PostgresPool {
   private async acquire(...queues: readonly Semaphore[]): Promise<PooledConnection> {
     if (this.availability.error) throw this.availability.error;
     const end = performance.now() + WAIT_MS;
-    const turns: Release[] = [];
-    const free = (): void => turns.forEach((release) => release());
+    const releases: Release[] = [];
+    const free = (): void => releases.forEach((release) => release());
     try {
-      for (const queue of queues) turns.push(await queue.acquire(end - performance.now()));
+      for (const queue of queues) releases.push(await queue.acquire(end - performance.now()));
       return new PooledConnection(this, await this.connect(), free);
     } catch (error) {
       free();

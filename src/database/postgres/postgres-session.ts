@@ -15,7 +15,7 @@ const TRANSACTION_CONTROL = startsWith(
 /** The connection of a transaction. Its statements run one after the other. */
 export class PostgresSession implements TransactionSession {
   /** A rollback waits here for the running statement, because its sender must continue before the transaction ends. */
-  private readonly turns = new Semaphore();
+  private readonly permits = new Semaphore();
   /** Why it accepts only a rollback. */
   private failure: unknown;
 
@@ -38,7 +38,7 @@ export class PostgresSession implements TransactionSession {
 
   /** Runs a statement in the transaction so that a failure undoes only the statement, as on SQLite. */
   send(query: QueryConfig): Promise<QueryResult> {
-    return this.turns.run(async () => {
+    return this.permits.run(async () => {
       if (this.failure !== undefined) throw this.failure;
       const usesSavepoint = !this.isAllOrNothing && !TRANSACTION_CONTROL.test(query.text);
       try {
@@ -48,18 +48,19 @@ export class PostgresSession implements TransactionSession {
         if (usesSavepoint) this.sendUnawaited('RELEASE SAVEPOINT statement');
         return result;
       } catch (error) {
-        if (!usesSavepoint || this.connection.isBroken || !(await this.undoStatement())) this.failure = error;
+        if (!usesSavepoint || this.connection.isBroken || !(await this.rollBackStatement()))
+          this.failure = error;
         throw error;
       }
     });
   }
 
   control(sql: string): Promise<void> {
-    return this.turns.run(() => this.connection.control(sql));
+    return this.permits.run(() => this.connection.control(sql));
   }
 
-  undo(savepoint: string): Promise<void> {
-    return this.control(undoSql(savepoint));
+  rollbackTo(savepoint: string): Promise<void> {
+    return this.control(rollbackToSql(savepoint));
   }
 
   async commit(): Promise<void> {
@@ -73,7 +74,7 @@ export class PostgresSession implements TransactionSession {
   }
 
   async rollback(): Promise<void> {
-    await this.turns.run(async () => {
+    await this.permits.run(async () => {
       // The server rolls back when the connection is closed, unless it has received the commit.
       if (!this.connection.isBroken) await this.connection.control('ROLLBACK');
     });
@@ -87,8 +88,8 @@ export class PostgresSession implements TransactionSession {
     this.connection.query({ text: sql }).catch(ignored);
   }
 
-  private undoStatement(): Promise<boolean> {
-    return this.connection.query({ text: undoSql('statement') }).then(
+  private rollBackStatement(): Promise<boolean> {
+    return this.connection.query({ text: rollbackToSql('statement') }).then(
       () => true,
       () => false,
     );
@@ -96,7 +97,7 @@ export class PostgresSession implements TransactionSession {
 }
 
 /** Releases the savepoint as well, because each open savepoint holds a lock, of which the server has few. */
-function undoSql(savepoint: string): string {
+function rollbackToSql(savepoint: string): string {
   return `ROLLBACK TO SAVEPOINT ${savepoint}; RELEASE SAVEPOINT ${savepoint}`;
 }
 

@@ -17,7 +17,7 @@ const NEEDS_WRITER = /\b(?:last_insert_rowid|changes|total_changes)\s*\(/i;
 export class PlainReads {
   private connection: Connection | undefined;
   private runner: SqliteQueryRunner | undefined;
-  private readonly turns = new Semaphore();
+  private readonly permits = new Semaphore();
 
   constructor(
     private readonly driver: SqliteDriver,
@@ -49,7 +49,7 @@ export class PlainReads {
    * database cannot be read.
    */
   query(sql: string, parameters: unknown[], structured: boolean): Promise<{ result: unknown } | undefined> {
-    return this.turns.run(async () => {
+    return this.permits.run(async () => {
       try {
         this.files.refuseIfDamaged();
         const result: unknown = await this.runner?.query(sql, parameters, structured);

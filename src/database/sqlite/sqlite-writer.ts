@@ -54,7 +54,7 @@ export interface WritingSession extends TransactionSession {
 /** The only connection that writes. Statements run one at a time, whichever query runner sends them. */
 export class SqliteWriter {
   /** Turns of transactions and of statements outside of any. */
-  private readonly turns = new Semaphore();
+  private readonly permits = new Semaphore();
   /** Runs reads outside of transactions. */
   readonly reads: PlainReads;
   private running: Promise<void> | undefined;
@@ -81,13 +81,13 @@ export class SqliteWriter {
   }
 
   get load(): Semaphore['load'] {
-    return this.turns.load;
+    return this.permits.load;
   }
 
   /** Runs a statement outside of a transaction in its turn. */
   async run<T>(sql: string, statement: () => Promise<T>): Promise<T> {
     if (BEGINS.test(sql)) throw manualTransactionError();
-    const release = await this.acquireTurn();
+    const release = await this.acquirePermit();
     try {
       return await this.execute(undefined, effectsOf(sql), statement);
     } finally {
@@ -103,7 +103,7 @@ export class SqliteWriter {
   ): Promise<readonly Row[]> {
     const { dataVersion } = this;
     const statement = () => this.runner.query(sql, [...parameters]) as Promise<readonly Row[]>;
-    const release = await this.acquireTurn();
+    const release = await this.acquirePermit();
     try {
       return await this.execute(undefined, effectsOf(sql), () =>
         dataVersion instanceof WalDataVersion
@@ -116,7 +116,7 @@ export class SqliteWriter {
   }
 
   async open({ name, invalidates }: TransactionOptions): Promise<WritingSession> {
-    const release = await this.acquireTurn();
+    const release = await this.acquirePermit();
     const transaction: TransactionState = {};
     const control = (sql: string, effects: Effects = {}) =>
       this.execute<unknown>(transaction, effects, () => this.runner.query(sql));
@@ -137,7 +137,7 @@ export class SqliteWriter {
     return {
       run: (sql, statement) => this.execute(transaction, { isRead: onlyReads(sql) }, statement),
       control: savepoint,
-      undo: (to) => savepoint(`ROLLBACK TO SAVEPOINT ${to}`, { isRollback: true }),
+      rollbackTo: (to) => savepoint(`ROLLBACK TO SAVEPOINT ${to}`, { isRollback: true }),
       commit: async () => {
         const commit = () => control('COMMIT', { commits: true });
         if (!invalidates || !(dataVersion instanceof WalDataVersion)) return commit();
@@ -153,9 +153,9 @@ export class SqliteWriter {
     };
   }
 
-  private async acquireTurn(): Promise<Release> {
+  private async acquirePermit(): Promise<Release> {
     try {
-      return await this.turns.acquire();
+      return await this.permits.acquire();
     } catch (error) {
       // The statement whose turn it is waits for another process, which is already logged.
       throw this.availability.lock.reason ? unavailable('the database is busy', error, true) : error;

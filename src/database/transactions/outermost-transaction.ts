@@ -46,12 +46,12 @@ export class OutermostTransaction extends Transaction {
     this.isolation = level;
   }
 
-  protected async save(): Promise<void> {
+  protected async doCommit(): Promise<void> {
     this.activity.unwatch();
     await (await this.session)?.commit();
   }
 
-  protected async undo(): Promise<void> {
+  protected async doRollback(): Promise<void> {
     this.activity.unwatch();
     await (await this.openedSession())?.rollback();
   }

@@ -48,12 +48,12 @@ export class RunnerTransactions {
     inside: (session: TransactionSession) => Promise<T>,
     outside: () => Promise<T>,
   ): Promise<T> {
-    const turn = await this.acquire(isRead);
-    if (!turn) return outside();
+    const permit = await this.acquire(isRead);
+    if (!permit) return outside();
     try {
-      return await turn.transaction.run(inside);
+      return await permit.transaction.run(inside);
     } finally {
-      turn.release();
+      permit.release();
     }
   }
 
@@ -90,9 +90,9 @@ export class RunnerTransactions {
     if (this.runner.isReleased) throw new QueryRunnerAlreadyReleasedError();
     checkIsolation(options.isolation);
     await this.runner.broadcaster.broadcast('BeforeTransactionStart');
-    const turn = await outer.acquire();
-    const transaction = turn
-      ? await Savepoint.begin(turn.transaction, turn.release, options)
+    const permit = await outer.acquire();
+    const transaction = permit
+      ? await Savepoint.begin(permit.transaction, permit.release, options)
       : new OutermostTransaction(this.home, options);
     this.started.push(transaction);
     this.runner.isTransactionActive = true;

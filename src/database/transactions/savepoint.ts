@@ -40,13 +40,13 @@ export class Savepoint extends Transaction {
   /** As in TypeORM, a nested transaction has the isolation level of its parent. */
   isolate(): void {}
 
-  protected async save(): Promise<void> {
+  protected async doCommit(): Promise<void> {
     await this.session.control(`RELEASE SAVEPOINT ${this.name}`);
   }
 
-  protected async undo(): Promise<void> {
+  protected async doRollback(): Promise<void> {
     // The end of the outer transaction has undone it as well.
-    if (!this.outer.isUndone) await this.session.undo(this.name);
+    if (!this.outer.isRolledBack) await this.session.rollbackTo(this.name);
   }
 
   protected end(): Promise<void> {

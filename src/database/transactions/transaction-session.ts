@@ -34,7 +34,7 @@ export interface TransactionSession {
   /** Runs a statement that sets or releases a savepoint. */
   control(sql: string): Promise<unknown>;
   /** Rolls back to a savepoint and ends it. */
-  undo(savepoint: string): Promise<unknown>;
+  rollbackTo(savepoint: string): Promise<unknown>;
   /** Commits. If it throws, nothing was committed as far as known. */
   commit(): Promise<unknown>;
   /** Rolls the transaction back. */

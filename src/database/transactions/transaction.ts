@@ -16,7 +16,7 @@ export abstract class Transaction {
   protected idleMessage: string | undefined;
   private readonly queue: Semaphore;
   private state: 'open' | 'committed' | 'rolled back' = 'open';
-  private undone: Promise<void> | undefined;
+  private rollingBack: Promise<void> | undefined;
   /** The savepoint of the query runner whose turn it is. */
   private manualSavepoint: Transaction | undefined;
   /** Whether work that started in it has continued in its parent. */
@@ -37,8 +37,8 @@ export abstract class Transaction {
   abstract isolate(level: IsolationLevel): void;
 
   /** Commits, or releases the savepoint. */
-  protected abstract save(): Promise<void>;
-  protected abstract undo(): Promise<void>;
+  protected abstract doCommit(): Promise<void>;
+  protected abstract doRollback(): Promise<void>;
 
   /** Releases its connection or turn afterwards. */
   protected abstract end(): Promise<void>;
@@ -70,8 +70,8 @@ export abstract class Transaction {
   }
 
   /** Whether it or a parent was rolled back. */
-  get isUndone(): boolean {
-    return this.state === 'rolled back' || this.parent?.isUndone === true;
+  get isRolledBack(): boolean {
+    return this.state === 'rolled back' || this.parent?.isRolledBack === true;
   }
 
   /** Throws if it or a parent was rolled back. */
@@ -88,7 +88,7 @@ export abstract class Transaction {
   /** Waits for a turn, which must be released. Throws if the transaction was rolled back in the meantime. */
   async acquire(): Promise<Release> {
     const release = await this.queue.acquire();
-    if (this.isUndone) release();
+    if (this.isRolledBack) release();
     this.check();
     return release;
   }
@@ -118,7 +118,7 @@ export abstract class Transaction {
   async commit(): Promise<void> {
     const release = await this.acquire();
     try {
-      await this.save();
+      await this.doCommit();
       this.state = 'committed';
       await this.end();
     } catch (error) {
@@ -136,12 +136,12 @@ export abstract class Transaction {
    */
   rollback(): Promise<void> {
     this.state = 'rolled back';
-    return (this.undone ??= this.undoAndEnd());
+    return (this.rollingBack ??= this.rollBackAndEnd());
   }
 
-  private async undoAndEnd(): Promise<void> {
+  private async rollBackAndEnd(): Promise<void> {
     try {
-      await this.undo();
+      await this.doRollback();
     } finally {
       await this.end();
     }
