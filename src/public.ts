@@ -1,7 +1,7 @@
 // The platform's public API: everything that features may use, in this project or in a separate package (`petstore-service`). `npm run
 // lint` reads this list: within src, a feature may import only the files named here. Everything here changes only with a new major version
 // of the service.
-import './core/one-copy.js';
+import './core/duplicate-check.js';
 
 // Declarations of features, collected at startup; the service does not start if two clash.
 export { type Scope, type ScopeOptions, defineScope, defineScopes } from './auth/scopes.js';

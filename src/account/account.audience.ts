@@ -4,7 +4,7 @@ import { CHALLENGE } from '../core/errors/challenge.js';
 import { defineScope } from '../auth/scopes.js';
 import { ApiError } from '../core/errors/api-error.js';
 import type { Audience } from '../http/declarations/audience.js';
-import type { UncountedBound } from '../core/declared-operation.js';
+import type { OperationLimit } from '../core/declared-operation.js';
 
 /**
  * The scope for managing the keys and webhooks of the caller's own client. It belongs to no feature, so its name is a single word. A key
@@ -33,7 +33,7 @@ export function accountHolderOf(caller: Caller | undefined): {
 const HOLDERS: Audience = { prefix: 'account', scope: ACCOUNT_SCOPE, holderOf: accountHolderOf };
 
 /** Limit for reading account and usage, shared by all keys of a client. */
-export const READ_BOUND: UncountedBound = {
+export const READ_LIMIT: OperationLimit = {
   name: 'account',
   perMinute: 60,
   per: 'client',
@@ -49,31 +49,31 @@ const SHARED = { perMinute: 30, per: 'key', perClient: 60 } as const;
 const PER_KEY = { perMinute: 30, per: 'key' } as const;
 
 /** Limit for listing and retrieving keys. */
-const KEY_READS: UncountedBound = {
+const KEY_READS: OperationLimit = {
   name: 'account-keys',
   ...SHARED,
   what: 'for reading keys of the account',
 };
 
 /** Limit for changing keys. */
-const KEY_CHANGES: UncountedBound = {
+const KEY_CHANGES: OperationLimit = {
   name: 'account-key-changes',
   ...PER_KEY,
   what: 'for changing keys of the account',
 };
 
 /** The same for operations that create a key, because a banned key must not create a key that is not banned. */
-export const NEW_KEYS_BOUND: UncountedBound = { ...KEY_CHANGES, refusesBanned: true };
+export const NEW_KEYS_LIMIT: OperationLimit = { ...KEY_CHANGES, refusesBanned: true };
 
 /** Limit for reading webhook endpoints and deliveries and sending messages, which a banned key may do as well. */
-const WEBHOOK_READS: UncountedBound = {
+const WEBHOOK_READS: OperationLimit = {
   name: 'account-webhooks',
   ...SHARED,
   what: 'for reading and testing webhooks of the account',
 };
 
 /** Limit for changing webhook endpoints. */
-const WEBHOOK_CHANGES: UncountedBound = {
+const WEBHOOK_CHANGES: OperationLimit = {
   name: 'account-webhook-changes',
   ...PER_KEY,
   what: 'for changing webhooks of the account',

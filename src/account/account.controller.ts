@@ -16,7 +16,7 @@ import { RefusedRequestDto, toRefusedRequestDto } from '../admin/dto/refused-req
 import { Operation, Tag, pageOf } from '../http/declarations/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { Uncounted } from '../throttling/uncounted.decorator.js';
-import { READ_BOUND, accountHolderOf } from './account.audience.js';
+import { READ_LIMIT, accountHolderOf } from './account.audience.js';
 
 /** The sender of a request. */
 @ApiSchema({ name: 'Account', description: 'The client, and the key that was sent.' })
@@ -31,7 +31,7 @@ class AccountDto {
 /** The caller's account and usage. Every key can read them without a scope, even if its quota is used up or it is banned. */
 @Tag('Account', 'Your client, its key and its usage.')
 @RequireScopes()
-@Uncounted(READ_BOUND)
+@Uncounted(READ_LIMIT)
 @Controller('account')
 export class AccountController {
   constructor(

@@ -7,7 +7,7 @@ import {
   HOLDERS_OF_DELIVERIES,
   HOLDERS_OF_KEYS,
   HOLDERS_OF_WEBHOOKS,
-  NEW_KEYS_BOUND,
+  NEW_KEYS_LIMIT,
 } from './account.audience.js';
 import { AccountController } from './account.controller.js';
 
@@ -16,7 +16,7 @@ import { AccountController } from './account.controller.js';
   imports: [AuthModule],
   controllers: [
     AccountController,
-    keysController(HOLDERS_OF_KEYS, NEW_KEYS_BOUND),
+    keysController(HOLDERS_OF_KEYS, NEW_KEYS_LIMIT),
     webhooksController(HOLDERS_OF_WEBHOOKS),
     webhookDeliveriesController(HOLDERS_OF_DELIVERIES),
   ],

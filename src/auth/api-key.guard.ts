@@ -6,7 +6,7 @@ import { DECLARATIONS } from '../core/declared-operation.js';
 import { requestOf, responseOf } from '../core/execution-context.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import type { QuotaSubject } from '../throttling/quota.js';
-import { AddressTurns } from './address-turns.js';
+import { CredentialLookupLimiter } from './credential-lookup-limiter.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
 import type { CallersKey } from './clients/key-cache.js';
 import { OtherCredentials, challenge } from './other-credentials.js';
@@ -19,9 +19,9 @@ import { OtherCredentials, challenge } from './other-credentials.js';
  */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
-  private readonly keyTurns;
+  private readonly keyLookups;
   /** Separate, so that a slow verifier does not delay API keys. */
-  private readonly tokenTurns;
+  private readonly tokenLookups;
 
   constructor(
     private readonly verifier: ApiKeyVerifier,
@@ -29,8 +29,8 @@ export class ApiKeyGuard implements CanActivate {
     private readonly quotas: ClientQuotas,
     private readonly others: OtherCredentials,
   ) {
-    this.keyTurns = new AddressTurns(quota);
-    this.tokenTurns = new AddressTurns(quota);
+    this.keyLookups = new CredentialLookupLimiter(quota);
+    this.tokenLookups = new CredentialLookupLimiter(quota);
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -42,7 +42,7 @@ export class ApiKeyGuard implements CanActivate {
     let release: (() => void) | undefined;
     try {
       if (token !== undefined) {
-        release = await this.tokenTurns.enter(request, response);
+        release = await this.tokenLookups.acquire(request, response);
         const { caller, subject } = await this.others.verify(token, request);
         request.caller = caller;
         request.quotaSubject = subject;
@@ -54,7 +54,7 @@ export class ApiKeyGuard implements CanActivate {
       if (key) setCaller(request, key);
       else {
         // A recently valid key cannot be a guess.
-        if (!this.verifier.isKnown(digest)) release = await this.keyTurns.enter(request, response);
+        if (!this.verifier.isKnown(digest)) release = await this.keyLookups.acquire(request, response);
         // The caller is set even if the key has expired or was revoked, so that the error is recorded for its client.
         key = await this.verifier.find(digest, (found) => setCaller(request, found));
       }

@@ -18,7 +18,7 @@ import { RequestHistory } from './usage/request-history.js';
 import { UsageService } from './usage/usage.service.js';
 import { KeyCache } from './clients/key-cache.js';
 import { OtherCredentials } from './other-credentials.js';
-import { ShownQuota } from './shown-quota.js';
+import { RateLimitHeaders } from './rate-limit-headers.js';
 
 const SERVICES = [
   ApiKeyVerifier,
@@ -33,7 +33,7 @@ const SERVICES = [
   KeyLimits,
   OtherCredentials,
   RequestHistory,
-  ShownQuota,
+  RateLimitHeaders,
   UsageService,
 ];
 

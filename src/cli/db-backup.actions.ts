@@ -31,8 +31,8 @@ export async function restoreBackup(call: Call, file: string): Promise<void> {
   if (existsSync(database) && statSync(database).size > 0)
     await call.confirm(`Replace ${database} with ${file} and keep the current file next to it`);
   await call.shell.loadModules();
-  const order = { file, database, now: new SystemClock().now() };
-  const restored = await stoppable(call.shell.writeError, ({ signal }) => restore({ ...order, signal }));
+  const options = { file, database, now: new SystemClock().now() };
+  const restored = await stoppable(call.shell.writeError, ({ signal }) => restore({ ...options, signal }));
   const result = { database, file, ...restored };
   await call.showChange(result, () => restoredText(result));
 }

@@ -1,6 +1,6 @@
 import { SettingsError } from '../core/config/define-settings.js';
 import { type Settings, loadSettings } from '../core/config/settings.js';
-import { unreadSettings } from '../core/config/unread-settings.js';
+import { ignoredSettings } from '../core/config/ignored-settings.js';
 import type { Call } from './frame/call.js';
 import { databaseFindings } from './doctor/database-checks.js';
 import { exposedEnvFile } from '../database/sqlite/private-files.js';
@@ -51,8 +51,8 @@ async function envFileText(settings: Settings): Promise<string> {
 }
 
 function namesText(): string {
-  const unread = unreadSettings();
-  if (unread.length > 0) throw new SettingsError(unread);
+  const ignored = ignoredSettings();
+  if (ignored.length > 0) throw new SettingsError(ignored);
   if (loadSettings().maintenance === 'on') warn(`${ALLOWED}; ${IN_MAINTENANCE}`);
   return ALLOWED;
 }

@@ -24,7 +24,7 @@ const document =
 let app: INestApplication | undefined;
 
 /** The error that made standard output unwritable. */
-let lost: NodeJS.ErrnoException | undefined;
+let stdoutError: NodeJS.ErrnoException | undefined;
 
 // The reader of the output may stop reading, as `head` does; the command runs anyway.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -32,7 +32,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 /** The question is written to standard error, and the reply is read from standard input. */
 const isAskable = process.stdin.isTTY && process.stderr.isTTY;
 /** https://no-color.org, and terminals without escape sequences. */
-const isColoured = !process.env.NO_COLOR && process.env.TERM !== 'dumb';
+const isColored = !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 
 const writeError = (text: string): void => void process.stderr.write(text);
 
@@ -43,10 +43,10 @@ process.exitCode = await runPetstore(process.argv.slice(2), {
   loadModules: async () => void (await (await application()).importApplication(writeError)),
   write: (text) =>
     new Promise((resolve) => {
-      process.stdout.write(text, (error) => resolve((lost ??= error ?? undefined)));
+      process.stdout.write(text, (error) => resolve((stdoutError ??= error ?? undefined)));
     }),
   writeError,
-  ...(process.stdout.isTTY ? { screen: { columns: columnsOf(process.stdout), isColoured } } : {}),
+  ...(process.stdout.isTTY ? { screen: { columns: columnsOf(process.stdout), isColored } } : {}),
   ...(isAskable ? { prompt: terminalPrompt(process.stdin, process.stderr) } : {}),
   readLine: (title) => readSecret(process.stdin, title),
 });

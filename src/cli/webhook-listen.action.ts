@@ -26,7 +26,7 @@ import { printable } from './frame/table.js';
 
 const LABEL = 'petstore webhook listen';
 /** Time without a message after which a hint is shown, in milliseconds. */
-const PATIENCE_MS = 10_000;
+const HINT_DELAY_MS = 10_000;
 /** Time limit for the program that messages are forwarded to, in milliseconds: less than the service's own limit for this response. */
 const FORWARD_MS = 14_000;
 const NEEDS =
@@ -60,7 +60,7 @@ export async function listen(call: Call): Promise<void> {
         );
         const deliveries = app.get(WebhookDeliveriesService);
         const test = await deliveries.test(id, call.by);
-        await pause(PATIENCE_MS, undefined, { signal }).catch(() => undefined);
+        await pause(HINT_DELAY_MS, undefined, { signal }).catch(() => undefined);
         if (receiver.received === 0 && !signal.aborted) {
           const why = await deliveries.get(id, test.id, call.by).then(whyLate, reasonOf);
           call.shell.writeError(`The test message has not arrived. ${why}\n`);
@@ -149,7 +149,7 @@ class Receiver {
     // The service must not wait for the reader of this output.
     await this.call
       .write(`${printed}\n`)
-      .catch((lost: Error) => this.call.shell.writeError(`${lost.message}\n`));
+      .catch((writeError: Error) => this.call.shell.writeError(`${writeError.message}\n`));
   }
 
   private async forwarded(body: string, headers: Record<string, string>) {

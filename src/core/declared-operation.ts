@@ -27,7 +27,7 @@ export interface Deprecation {
 }
 
 /** The rate limit of uncounted operations. */
-export interface UncountedBound {
+export interface OperationLimit {
   /** Name of the window in `RateLimit-Policy`; operations with the same name are counted together. */
   readonly name: string;
   /** Requests per UTC minute. */
@@ -57,7 +57,7 @@ export interface DeclaredOperation {
   readonly isPublic?: boolean;
   /** All scopes that a key needs; undefined without `@RequireScopes()`, empty if it has no arguments. */
   readonly scopes?: readonly string[] | undefined;
-  readonly bound?: UncountedBound;
+  readonly operationLimit?: OperationLimit;
   readonly deprecation?: Deprecation;
   readonly isCached?: boolean;
   readonly isIdempotent?: boolean;

@@ -12,7 +12,7 @@ import type { Dialect } from './dialect.js';
 import { InsertBatches } from './insert-batches.js';
 import { widenInt64Relations } from './int64-relations.js';
 import { runInGroups, undoLast } from './migration-groups.js';
-import type { SideSession } from './postgres/side-session.js';
+import type { LockSession } from './postgres/lock-session.js';
 import { JoiningEntityManager } from './transactions/joining-entity-manager.js';
 import type { Transactions } from './transactions/transactions.js';
 
@@ -81,7 +81,7 @@ export abstract class Database extends DataSource {
   /** Runs work while no other process migrates the same database. */
   abstract whileMigrating<T>(work: () => Promise<T>): Promise<T>;
   /** The session outside of the pool that holds the locks of an instance; undefined on SQLite, which locks files. */
-  abstract readonly instanceSession: SideSession | undefined;
+  abstract readonly instanceSession: LockSession | undefined;
   abstract readonly transactions: Transactions;
   /** Detects commits of this process and others. */
   abstract readonly dataVersion: DataVersion;

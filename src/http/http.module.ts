@@ -1,4 +1,4 @@
-import '../core/one-copy.js';
+import '../core/duplicate-check.js';
 import { Global, Module, type Provider, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
 import { MulterModule } from '@nestjs/platform-express';

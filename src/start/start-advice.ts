@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { ClientsService } from '../auth/clients/clients.service.js';
 import { unknownPlanErrors } from '../auth/clients/unknown-plans.js';
 import { readDatabaseUrl } from '../core/config/database-url.js';
-import { unreadSettings } from '../core/config/unread-settings.js';
+import { ignoredSettings } from '../core/config/ignored-settings.js';
 import { Settings } from '../core/config/settings.js';
 import { exposedEnvFile, exposedFiles } from '../database/sqlite/private-files.js';
 import { fileOf, isInMemory } from '../database/sqlite/sqlite-data-source.js';
@@ -24,7 +24,7 @@ export async function advise(app: INestApplication, isFirstStart: boolean): Prom
   const rights = file === undefined ? undefined : await exposedFiles(file);
   const envFile = await exposedEnvFile(app.get(Settings));
   for (const text of [
-    ...unreadSettings(),
+    ...ignoredSettings(),
     ...(rights === undefined ? [] : [rights]),
     ...(envFile === undefined ? [] : [envFile]),
     ...(await unknownPlanErrors(app.get(DataSource).manager)),

@@ -10,11 +10,11 @@ export interface BanRules {
    * Grace period after a refusal, if no earlier `Retry-After` was in effect: requests that arrive within it were already in flight and are
    * not strikes. The same applies to a request that arrives this soon after the announced reset.
    */
-  readonly forgivenMs: number;
+  readonly gracePeriodMs: number;
   /** Minimum time between two strikes; refusals in between do not count. */
-  readonly strikeEveryMs: number;
+  readonly minStrikeIntervalMs: number;
   /** Lengths of the first, second and following bans; the last one applies to all further bans. */
-  readonly ladderMs: readonly number[];
+  readonly banDurationsMs: readonly number[];
   /** After this time without strikes, the counts of strikes and bans are reset. */
   readonly resetMs: number;
 }
@@ -22,9 +22,9 @@ export interface BanRules {
 /** 20 strikes, at most one per second, cause a ban of 5, then 15, then 60 minutes, then 24 hours; a day without strikes resets this. */
 export const BAN_RULES: BanRules = {
   strikesToBan: 20,
-  forgivenMs: 2 * SECOND_MS,
-  strikeEveryMs: SECOND_MS,
-  ladderMs: [5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS],
+  gracePeriodMs: 2 * SECOND_MS,
+  minStrikeIntervalMs: SECOND_MS,
+  banDurationsMs: [5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS],
   resetMs: DAY_MS,
 };
 
@@ -44,9 +44,9 @@ export interface BanState {
 }
 
 /** The state of a key if only the end of its ban is known. Assumes the smallest number of bans that leads to one this long. */
-export function banUntil(bannedUntil: number, nowMs: number, { ladderMs }: BanRules): BanState {
-  const level = ladderMs.findIndex((lengthMs) => lengthMs >= bannedUntil - nowMs);
-  const bans = level < 0 ? ladderMs.length : level + 1;
+export function banUntil(bannedUntil: number, nowMs: number, { banDurationsMs }: BanRules): BanState {
+  const level = banDurationsMs.findIndex((lengthMs) => lengthMs >= bannedUntil - nowMs);
+  const bans = level < 0 ? banDurationsMs.length : level + 1;
   return { ...neverRefused(), bannedUntil, retryAt: bannedUntil, lastStrikeAt: bannedUntil, bans };
 }
 
@@ -54,8 +54,12 @@ export function banUntil(bannedUntil: number, nowMs: number, { ladderMs }: BanRu
  * A copy of a state in which nothing lasts longer from now than its full length, because the clock may have been set back since it was
  * written. If it was set forward, bans and waits whose end has passed are over.
  */
-export function clampLength(state: BanState, nowMs: number, { ladderMs, forgivenMs }: BanRules): BanState {
-  const longest = nowMs + (ladderMs[Math.min(state.bans, ladderMs.length) - 1] ?? 0);
+export function clampLength(
+  state: BanState,
+  nowMs: number,
+  { banDurationsMs, gracePeriodMs }: BanRules,
+): BanState {
+  const longest = nowMs + (banDurationsMs[Math.min(state.bans, banDurationsMs.length) - 1] ?? 0);
   const bannedUntil = Math.min(state.bannedUntil, longest);
   const retryAt = bannedUntil < state.bannedUntil ? bannedUntil : state.retryAt;
   // Not a spread, which takes twice as long. This runs for each refused request of a key.
@@ -64,7 +68,7 @@ export function clampLength(state: BanState, nowMs: number, { ladderMs, forgiven
     bans: state.bans,
     bannedUntil,
     retryAt: Math.min(retryAt, Math.max(longest, nowMs + DAY_MS)),
-    forgivenUntil: Math.min(state.forgivenUntil, nowMs + forgivenMs),
+    forgivenUntil: Math.min(state.forgivenUntil, nowMs + gracePeriodMs),
     lastStrikeAt: Math.min(state.lastStrikeAt, Math.max(nowMs, bannedUntil)),
   };
 }
@@ -86,19 +90,19 @@ export function recordRefusal(state: BanState, nowMs: number, retryAt: number, r
     // It ended over a day ago and must not resume if the clock is set back.
     state.bannedUntil = 0;
   }
-  if (nowMs >= state.retryAt) state.forgivenUntil = nowMs + rules.forgivenMs;
+  if (nowMs >= state.retryAt) state.forgivenUntil = nowMs + rules.gracePeriodMs;
   else if (
     retryAt >= state.retryAt &&
     nowMs >= state.forgivenUntil &&
-    nowMs - state.lastStrikeAt >= rules.strikeEveryMs
+    nowMs - state.lastStrikeAt >= rules.minStrikeIntervalMs
   ) {
     state.strikes += 1;
     state.lastStrikeAt = nowMs;
   }
   state.retryAt = retryAt;
   if (state.strikes < rules.strikesToBan) return;
-  const level = Math.min(state.bans, rules.ladderMs.length - 1);
-  state.bannedUntil = nowMs + (rules.ladderMs[level] ?? 0);
+  const level = Math.min(state.bans, rules.banDurationsMs.length - 1);
+  state.bannedUntil = nowMs + (rules.banDurationsMs[level] ?? 0);
   state.retryAt = state.bannedUntil;
   // The ban itself does not count as time without strikes.
   state.lastStrikeAt = state.bannedUntil;

@@ -32,7 +32,7 @@ export class QuotaGuard extends ThrottlerGuard {
   ) {
     super(options, storage, reflector);
     this.counting = new HandlerMetadata((targets) => ({
-      bound: DECLARATIONS.for(...targets).bound,
+      operationLimit: DECLARATIONS.for(...targets).operationLimit,
       decorated: targets.some(isDecorated)
         ? this.throttlers.map(({ name = '' }) => decoratedWindow(name, targets))
         : undefined,
@@ -43,8 +43,8 @@ export class QuotaGuard extends ThrottlerGuard {
     const request = requestOf(context);
     if (!request || request.requester !== undefined) return true;
     const response = responseOf(context);
-    const { bound, decorated } = this.counting.of(context);
-    if (bound) await this.quota.takeUncounted(request, response, bound);
+    const { operationLimit, decorated } = this.counting.of(context);
+    if (operationLimit) await this.quota.takeUncounted(request, response, operationLimit);
     // Without decorators these are the subject's two windows, and looking them up would take about 8 µs.
     else if (!decorated) await this.quota.take(request, response);
     else {

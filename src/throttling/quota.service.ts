@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { InjectThrottlerStorage } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
 import { Clock } from '../core/time/clock.js';
-import type { UncountedBound } from '../core/declared-operation.js';
+import type { OperationLimit } from '../core/declared-operation.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../core/metrics/metrics.js';
 import { type DayCount, QuotaJournal } from './memory/quota-journal.js';
@@ -22,7 +22,7 @@ import { clientIdOfSubject, isAddress, quotaSubjectOf } from './quota-policy.js'
 import { refusalOf, refusalOfFailure } from './quota-refusals.js';
 import { AddressLines, type CountedRefusal, QuotaThresholds, isNoteworthy } from './quota-reports.js';
 import { API_KEY_BANNED, QUOTA_THRESHOLD } from './throttling.events.js';
-import { windowsOfBound } from './uncounted.decorator.js';
+import { windowsOfLimit } from './uncounted.decorator.js';
 
 /** Decides each request with the store, sends the rate-limit headers, and throws if the request is refused. */
 @Injectable()
@@ -72,22 +72,22 @@ export class QuotaService {
    * rate_limit_exceeded with the headers of the operation's limit, api_key_banned if the operation refuses banned keys, or
    * service_unavailable.
    */
-  async takeUncounted(request: Request, response: Response, bound: UncountedBound): Promise<void> {
+  async takeUncounted(request: Request, response: Response, limit: OperationLimit): Promise<void> {
     const subject = quotaSubjectOf(request);
     const verdict = await this.decide({
       subject: subject.id,
       isClient: subject.perDay !== undefined,
-      windows: windowsOfBound(bound, subject),
+      windows: windowsOfLimit(limit, subject),
     });
     this.verdicts.inc({ plan: subject.plan, verdict: verdict.admitted ? 'uncounted' : 'refused' });
     const violated = violatedWindow(verdict);
-    const checked = violated ? { ...verdict, windows: [violated] } : await this.look(subject);
+    const checked = violated ? { ...verdict, windows: [violated] } : await this.peek(subject);
     const isRefused =
-      !verdict.admitted || (bound.refusesBanned === true && checked.bannedUntil !== undefined);
+      !verdict.admitted || (limit.refusesBanned === true && checked.bannedUntil !== undefined);
     const headers = quotaHeaders({ ...checked, admitted: !isRefused });
     setHeaders(response, headers);
     request.isUncounted = !isRefused;
-    if (isRefused) throw refusalOf(checked, headers['Retry-After'] ?? '1', `minute ${bound.what}`);
+    if (isRefused) throw refusalOf(checked, headers['Retry-After'] ?? '1', `minute ${limit.what}`);
   }
 
   private decide(request: QuotaRequest): QuotaVerdict | Promise<QuotaVerdict> {
@@ -103,7 +103,7 @@ export class QuotaService {
   }
 
   /** The current windows of a subject and the ban of its key, without counting. Throws service_unavailable. */
-  async look(subject: QuotaSubject): Promise<QuotaVerdict> {
+  async peek(subject: QuotaSubject): Promise<QuotaVerdict> {
     try {
       return await this.store.peek(requestOf(subject), this.clock.now());
     } catch (error) {
@@ -183,7 +183,7 @@ export class QuotaService {
 
   /** The current headers of a subject, without counting. */
   async headersFor(subject: QuotaSubject): Promise<Readonly<Record<string, string>>> {
-    return quotaHeaders({ ...(await this.look(subject)), admitted: true });
+    return quotaHeaders({ ...(await this.peek(subject)), admitted: true });
   }
 
   /** Publishes the start of a ban and reached thresholds. An address has no client to notify. */

@@ -14,13 +14,13 @@ it('leaves half of the event loop to others', async () => {
   // The minimum of several rounds: on a busy machine, time taken by other processes counts as work.
   for (let round = 0; round < 5; round += 1) {
     const before = performance.eventLoopUtilization();
-    await Promise.all(Array.from({ length: 20 }, () => share.turn().then(() => work(2))));
+    await Promise.all(Array.from({ length: 20 }, () => share.nextSlot().then(() => work(2))));
     shares.push(performance.eventLoopUtilization(before).utilization);
   }
   expect(Math.min(...shares)).toBeLessThan(0.8);
 });
 
-it('gives a turn in 10 ms while others keep the event loop busy', async () => {
+it('gives a slot in 10 ms while others keep the event loop busy', async () => {
   let isBusy = true;
   const busy = (): void => {
     work(1);
@@ -30,15 +30,15 @@ it('gives a turn in 10 ms while others keep the event loop busy', async () => {
   onTestFinished(() => void (isBusy = false));
   const share = new EventLoopShare(() => false);
   const startedAt = performance.now();
-  for (let turns = 0; turns < 20; turns += 1) await share.turn();
+  for (let slots = 0; slots < 20; slots += 1) await share.nextSlot();
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(150);
 });
 
-it('grants every turn immediately when it is over', async () => {
+it('grants every slot immediately when it is over', async () => {
   const share = new EventLoopShare(() => true);
   work(5);
-  let turned = 0;
-  for (let turns = 0; turns < 100; turns += 1) void share.turn().then(() => (turned += 1));
+  let granted = 0;
+  for (let slots = 0; slots < 100; slots += 1) void share.nextSlot().then(() => (granted += 1));
   await new Promise((resolve) => setImmediate(resolve));
-  expect(turned).toBe(100);
+  expect(granted).toBe(100);
 });

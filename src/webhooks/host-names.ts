@@ -31,7 +31,7 @@ export class HostNames {
   private readonly logger = new Logger('Webhooks');
   private hosts: Promise<ReadonlyMap<string, readonly string[]>> | undefined;
   private versionOfHosts = '';
-  private systemTurn: Promise<unknown> = Promise.resolve();
+  private systemLookup: Promise<unknown> = Promise.resolve();
 
   /**
    * The addresses of a name from each source in turn. In general, these are the name servers. For a host in the operator's network, the
@@ -71,9 +71,11 @@ export class HostNames {
   /** Runs one lookup at a time, because it cannot be aborted; at most one thread is occupied. */
   private async bySystemSerialized(name: string, signal: AbortSignal): Promise<readonly string[]> {
     const lookUp = (limited: AbortSignal): Promise<string[]> => {
-      const turn = this.systemTurn.then(() => (limited.aborted ? [] : this.bySystem(name))).catch(() => []);
-      this.systemTurn = turn;
-      return turn;
+      const lookup = this.systemLookup
+        .then(() => (limited.aborted ? [] : this.bySystem(name)))
+        .catch(() => []);
+      this.systemLookup = lookup;
+      return lookup;
     };
     return withTimeout(STEP_MS, signal, lookUp).catch(() => []);
   }

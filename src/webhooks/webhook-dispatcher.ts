@@ -94,7 +94,7 @@ export class WebhookDispatcher {
 
   /** Sends the first waiting delivery of an endpoint; returns whether it was delivered and more wait. */
   private async sendFirst(id: string, signal: AbortSignal): Promise<boolean> {
-    await this.share.turn();
+    await this.share.nextSlot();
     if (signal.aborted || this.loop.isStopping) return false;
     const delivery = await this.deliveries.first(id);
     if (!delivery) return false;

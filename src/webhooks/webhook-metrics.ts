@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { Clock } from '../core/time/clock.js';
-import { type LabelledValue, Metrics } from '../core/metrics/metrics.js';
+import { type LabeledValue, Metrics } from '../core/metrics/metrics.js';
 import { ofWaitingEndpoints } from './due-deliveries.js';
 import { DISABLED_BECAUSE } from './webhook-endpoint.entity.js';
 import type { AttemptOutcome } from './webhook-sender.js';
@@ -90,7 +90,7 @@ export class WebhookMetrics {
   }
 
   /** Both gauges are read at the same time and share a query. They are 0 if nothing waits. */
-  private async values(valueOf: (backlog: Backlog) => number): Promise<LabelledValue<'endpoints'>[]> {
+  private async values(valueOf: (backlog: Backlog) => number): Promise<LabeledValue<'endpoints'>[]> {
     const rows = await (this.reading ??= this.dataSource
       .query<Backlog[]>(BACKLOG)
       .finally(() => (this.reading = undefined)));

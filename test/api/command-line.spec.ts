@@ -83,7 +83,7 @@ it('a list that ends early says on a terminal how many entries there are', async
     (await printedBy(service, ['client', 'list', '--limit', '1'], shell)).stdout.trimEnd().split('\n').at(-1);
   const total = (await json('client', 'list')).length;
   expect(total).toBeGreaterThan(1);
-  const screen = { columns: 80, isColoured: false };
+  const screen = { columns: 80, isColored: false };
   expect(await printed({ screen })).toBe(`(1 of ${total}; --limit shows more)`);
   expect(await printed({})).toMatch(/ Test /);
 });

@@ -64,8 +64,8 @@ export class QuotaModel {
   /** Shortens a ban that began when the clock was ahead. */
   private cut(peeked: QuotaVerdict, keyId: string, now: number): QuotaVerdict {
     const { banned, bans } = this.bansOf(keyId);
-    const { ladderMs } = this.rules;
-    const longest = now + (ladderMs[Math.min(bans, ladderMs.length) - 1] ?? 0);
+    const { banDurationsMs } = this.rules;
+    const longest = now + (banDurationsMs[Math.min(bans, banDurationsMs.length) - 1] ?? 0);
     if (banned <= longest) return peeked;
     this.refusals.get(keyId)?.push({ cutTo: longest });
     return { ...peeked, bannedUntil: longest };
@@ -121,7 +121,7 @@ export class QuotaModel {
   }
 
   private bansOf(keyId: string): { readonly banned: number; readonly bans: number } {
-    const { strikesToBan, forgivenMs, strikeEveryMs, resetMs, ladderMs } = this.rules;
+    const { strikesToBan, gracePeriodMs, minStrikeIntervalMs, resetMs, banDurationsMs } = this.rules;
     let lastUntil = Number.NEGATIVE_INFINITY;
     let episodeStart = Number.NEGATIVE_INFINITY;
     let strikes: number[] = [];
@@ -135,7 +135,7 @@ export class QuotaModel {
       }
       const { at, until } = refusal;
       if (this.isOfOneProcess) {
-        const longest = ladderMs[Math.min(bans, ladderMs.length) - 1] ?? 0;
+        const longest = banDurationsMs[Math.min(bans, banDurationsMs.length) - 1] ?? 0;
         lastUntil = Math.min(lastUntil, at + Math.max(longest, DAY_MS));
         episodeStart = Math.min(episodeStart, at);
         lastStrike = Math.min(lastStrike, Math.max(at, banned));
@@ -145,15 +145,15 @@ export class QuotaModel {
         bans = 0;
         banned = Number.NEGATIVE_INFINITY;
       }
-      const inFlight = at - episodeStart < forgivenMs;
+      const inFlight = at - episodeStart < gracePeriodMs;
       if (at >= lastUntil) episodeStart = at;
-      else if (until >= lastUntil && !inFlight && at - lastStrike >= strikeEveryMs) {
+      else if (until >= lastUntil && !inFlight && at - lastStrike >= minStrikeIntervalMs) {
         strikes.push(at);
         lastStrike = at;
       }
       lastUntil = until;
       if (strikes.length < strikesToBan) continue;
-      banned = at + (ladderMs[Math.min(bans, ladderMs.length - 1)] ?? 0);
+      banned = at + (banDurationsMs[Math.min(bans, banDurationsMs.length - 1)] ?? 0);
       lastUntil = banned;
       lastStrike = banned;
       bans += 1;

@@ -10,9 +10,9 @@ import { TestClock } from '../kit/test-clock.js';
 /** Ban durations that are short enough for random walks to reach the longest one. */
 export const SHORT_RULES: BanRules = {
   strikesToBan: 3,
-  forgivenMs: 2_000,
-  strikeEveryMs: 1_000,
-  ladderMs: [5 * MINUTE_MS, 15 * MINUTE_MS, DAY_MS],
+  gracePeriodMs: 2_000,
+  minStrikeIntervalMs: 1_000,
+  banDurationsMs: [5 * MINUTE_MS, 15 * MINUTE_MS, DAY_MS],
   resetMs: DAY_MS,
 };
 

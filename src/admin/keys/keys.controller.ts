@@ -17,7 +17,7 @@ import { KeyIssuingService } from '../../auth/clients/key-issuing.service.js';
 import { UsageService } from '../../auth/usage/usage.service.js';
 import type { Requester } from '../../auth/clients/audited-changes.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
-import type { UncountedBound } from '../../core/declared-operation.js';
+import type { OperationLimit } from '../../core/declared-operation.js';
 import { reading } from '../../core/execution-context.js';
 import { CurrentRequester } from '../../http/declarations/current-requester.js';
 import {
@@ -68,7 +68,7 @@ const NotForced = createParamDecorator(reading('head', () => ({})));
  * The keys of clients, below the path of an audience. `newKeys` limits the operations that create keys, if they do not count toward the
  * quota.
  */
-export function keysController(audience: Audience, newKeys?: UncountedBound): Type {
+export function keysController(audience: Audience, newKeys?: OperationLimit): Type {
   const { isOwn, own, errors } = differencesOf(audience);
   const your = isOwn ? 'your' : 'a';
   const keyErrors = [...errors, key_not_found, isOwn ? key_protected : last_key_with_scope];

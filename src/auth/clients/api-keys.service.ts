@@ -150,7 +150,7 @@ export class ApiKeysService {
     const key = await this.get(id);
     const { clientId } = key;
     const subject = this.quotas.subjectOf(key.client);
-    const { bannedUntil } = await this.quota.look({ ...subject, keyId: id });
+    const { bannedUntil } = await this.quota.peek({ ...subject, keyId: id });
     // The quota store keeps bans in Redis or in a separate transaction, so the audit entry is committed first.
     if (bannedUntil !== undefined) {
       const details = { bannedUntil: isoOf(bannedUntil) };

@@ -136,13 +136,13 @@ export class UsageService {
   /** When the ban of a key ends; null if it is not banned. */
   async bannedUntil(key: ApiKey): Promise<string | null> {
     const subject = this.quotas.subjectOf(await this.clients.get(key.clientId));
-    const { bannedUntil } = await this.quota.look({ ...subject, keyId: key.id });
+    const { bannedUntil } = await this.quota.peek({ ...subject, keyId: key.id });
     return bannedUntil === undefined ? null : isoOf(bannedUntil);
   }
 
   private async quotaOf(client: Client, keys: readonly ApiKey[]) {
     const subject = this.quotas.subjectOf(client);
-    const { windows } = await this.quota.look(subject);
+    const { windows } = await this.quota.peek(subject);
     const now = isoOf(this.clock.now());
     // A revoked or expired key is refused for that reason; its ban no longer matters.
     const working = keys.filter(
@@ -150,7 +150,7 @@ export class UsageService {
     );
     const bans = await Promise.all(
       working.map(async ({ id: keyId, prefix: keyPrefix }) => {
-        const { bannedUntil } = await this.quota.look({ ...subject, keyId });
+        const { bannedUntil } = await this.quota.peek({ ...subject, keyId });
         return bannedUntil === undefined ? [] : [{ keyId, keyPrefix, bannedUntil: isoOf(bannedUntil) }];
       }),
     );

@@ -9,7 +9,7 @@ import { fail, skip } from './finding.js';
 interface Server {
   readonly version: string;
   readonly reads: boolean;
-  readonly mayMake: boolean;
+  readonly canCreate: boolean;
   /** A table of the service that the user cannot read or write; null if there is none. */
   readonly closed: string | null;
   readonly free: string;
@@ -74,7 +74,7 @@ async function readServer(database: Database): Promise<Server | undefined> {
   const [server] = await database.query<Server[]>(
     `SELECT current_setting('server_version') AS version,
        pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS reads,
-       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayMake",
+       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "canCreate",
        ${CLOSED_TABLE} AS closed,
        ${FREE_CONNECTIONS} AS free`,
     [tables],
@@ -84,7 +84,7 @@ async function readServer(database: Database): Promise<Server | undefined> {
 
 function errorOf(server: Server | undefined, pool: number): string | undefined {
   if (server?.reads === true) return 'the server is read-only. Set DATABASE_URL to the primary server.';
-  if (server?.mayMake !== true)
+  if (server?.canCreate !== true)
     return 'the user has no permission to create tables, which migrations require. Make it the owner: ALTER DATABASE <name> OWNER TO <user>.';
   if (server.closed !== null)
     return (

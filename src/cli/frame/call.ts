@@ -71,10 +71,10 @@ export class Call {
    * fails, throws Refusal with `hint` appended.
    */
   async write(text: string, hint = ''): Promise<boolean> {
-    const lost = await this.shell.write(text);
-    if (lost && lost.code !== 'EPIPE')
-      throw new Refusal(`The output could not be written: ${lost.message}.${hint}`);
-    return lost === undefined;
+    const writeError = await this.shell.write(text);
+    if (writeError && writeError.code !== 'EPIPE')
+      throw new Refusal(`The output could not be written: ${writeError.message}.${hint}`);
+    return writeError === undefined;
   }
 
   /** Throws Refusal if there is neither a terminal nor `--yes`. Call it before starting the application, which may migrate a database. */

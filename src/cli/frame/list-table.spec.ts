@@ -14,7 +14,7 @@ const shown = (columns: number | undefined, more: Partial<View> = {}, rows = ROW
   listTable(rows, COLUMNS, {
     isWide: false,
     now: NOW,
-    ...(columns === undefined ? {} : { screen: { columns, isColoured: false } }),
+    ...(columns === undefined ? {} : { screen: { columns, isColored: false } }),
     ...more,
   });
 

@@ -8,7 +8,7 @@ export interface Screen {
   /** Characters per line. */
   readonly columns: number;
   /** Whether it supports colors and the user wants them. */
-  readonly isColoured: boolean;
+  readonly isColored: boolean;
 }
 
 /** How to display a result. */
@@ -82,7 +82,7 @@ export function listTable(
   const [heading = '', ...body] = alignedLines(shown);
   const hint = hintOf(shown, whole);
   return [
-    screen?.isColoured === true ? BOLD + heading + PLAIN : heading,
+    screen?.isColored === true ? BOLD + heading + PLAIN : heading,
     ...body,
     ...(hint === undefined ? [] : [cut(hint, most)]),
   ].join('\n');

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { HttpException, Logger } from '@nestjs/common';
 import { BaseExceptionFilter } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { endTogether } from '../ended-together.js';
+import { deferEnd } from '../deferred-end.js';
 import { endEventStream, isEventStream } from '../event-stream.js';
 import { addressOf } from '../request-address.js';
 import { ApiError, BodyWithHeaders, type ErrorBody, shortened } from './api-error.js';
@@ -98,7 +98,7 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
   response.setHeader('Content-Length', Buffer.byteLength(text));
   response.setHeader('Cache-Control', 'no-store');
   // Node sends a string together with the head, in one packet; a buffer would need a second one.
-  endTogether(response, text);
+  deferEnd(response, text);
 }
 
 /** Adds the link to the page of errors after other links, but not on the management port, which has no pages. */

@@ -3,13 +3,13 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { softwareVersion } from '../software-version.js';
 
 /** One value of a metric with labels. */
-export interface LabelledValue<Label extends string> {
+export interface LabeledValue<Label extends string> {
   readonly labels: Readonly<Record<Label, string>>;
   readonly value: number;
 }
 
 /** The value of a gauge at a scrape; with labels, all its values. */
-type Reading<Label extends string> = number | readonly LabelledValue<Label>[];
+type Reading<Label extends string> = number | readonly LabeledValue<Label>[];
 
 /** Gauges of prom-client that are named like counters; each is the sum of the one without `_total`. */
 const MISNAMED = [
@@ -48,10 +48,10 @@ export class Metrics {
     name: string,
     help: string,
     labelNames: readonly Label[],
-    read?: () => readonly LabelledValue<Label>[],
+    read?: () => readonly LabeledValue<Label>[],
   ): Counter<Label> {
     const counter = { name, help, labelNames, registers: [this.registry] };
-    const add = (to: Counter<Label>, { labels, value }: LabelledValue<Label>) => to.inc(labels, value);
+    const add = (to: Counter<Label>, { labels, value }: LabeledValue<Label>) => to.inc(labels, value);
     return new Counter(read ? { ...counter, collect: valuesFrom(read, add) } : counter);
   }
 
@@ -63,7 +63,7 @@ export class Metrics {
     read?: () => Reading<Label> | Promise<Reading<Label>>,
   ): Gauge<Label> {
     const gauge = { name, help, labelNames, registers: [this.registry] };
-    const set = (to: Gauge<Label>, { labels, value }: LabelledValue<Label>) => to.set(labels, value);
+    const set = (to: Gauge<Label>, { labels, value }: LabeledValue<Label>) => to.set(labels, value);
     return new Gauge(read ? { ...gauge, collect: valuesFrom(read, set) } : gauge);
   }
 
@@ -86,9 +86,9 @@ export class Metrics {
 /** Replaces a metric's values at a scrape. If a value cannot be read or set, the metric has none, and all others are still exported. */
 function valuesFrom<Label extends string, Metric extends Counter<Label> | Gauge<Label>>(
   read: () => Reading<Label> | Promise<Reading<Label>>,
-  set: (metric: Metric, value: LabelledValue<Label>) => void,
+  set: (metric: Metric, value: LabeledValue<Label>) => void,
 ) {
-  const replace = (metric: Metric, values: readonly LabelledValue<Label>[]): void => {
+  const replace = (metric: Metric, values: readonly LabeledValue<Label>[]): void => {
     metric.reset();
     // Without labels, the value would be 0.
     metric.remove({});

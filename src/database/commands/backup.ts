@@ -2,7 +2,7 @@ import { lstat, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MIGRATIONS_TABLE } from '../data-source.js';
 import { LOCK_FILE, SIDECARS, realFileOf } from '../sqlite/private-files.js';
-import { exists } from '../sqlite/read-untouched.js';
+import { exists } from '../sqlite/read-only-file.js';
 import { NAME_ANOTHER, messageOf, shortList } from '../sqlite/availability/sqlite-errors.js';
 import { type VerifiedCopy, copyAndVerify } from './verified-copy.js';
 import { ALREADY_EXISTS, TemporaryFile } from './temporary-file.js';

@@ -6,7 +6,7 @@ import { compareMigrations, migrateInside } from '../schema.js';
 import { quoted } from '../dialect.js';
 import type { Connection } from '../sqlite/connection.js';
 import { ServerLock } from '../sqlite/server-lock.js';
-import { exists, readUntouched } from '../sqlite/read-untouched.js';
+import { exists, withReadOnlyConnection } from '../sqlite/read-only-file.js';
 import { withFileErrors } from '../sqlite/availability/sqlite-errors.js';
 import { Refusal } from '../../core/refusal.js';
 import { type TargetColumn, copyTable, reasonOf } from './table-copy.js';
@@ -63,7 +63,7 @@ export async function copyDatabase(options: CopyOptions): Promise<CopyReport> {
   const lock = await ServerLock.withExistingFile(file, 'copy');
   try {
     return await withFileErrors(file, () =>
-      readUntouched(file, (source) => copyInto(settings, options, source)),
+      withReadOnlyConnection(file, (source) => copyInto(settings, options, source)),
     );
   } finally {
     await lock?.release();

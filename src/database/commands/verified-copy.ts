@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { quoted } from '../dialect.js';
 import { Connection } from '../sqlite/connection.js';
-import { readUntouched } from '../sqlite/read-untouched.js';
+import { withReadOnlyConnection } from '../sqlite/read-only-file.js';
 import {
   codeOf,
   damaged,
@@ -40,7 +40,7 @@ export interface VerifiedCopy {
  */
 export async function copyAndVerify({ from, to, signal, remedy }: CopyOptions): Promise<VerifiedCopy> {
   try {
-    await readUntouched(from, async (source) => {
+    await withReadOnlyConnection(from, async (source) => {
       await checkFreeSpace(source, to);
       await abortable(source, signal, () => source.all('VACUUM INTO ?', [to]));
     });

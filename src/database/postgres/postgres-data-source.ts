@@ -19,7 +19,7 @@ import { PostgresPool } from './postgres-pool.js';
 import type { PostgresAvailability } from './postgres-availability.js';
 import { PostgresRunner } from './postgres-runner.js';
 import { PostgresSession } from './postgres-session.js';
-import { SideSession } from './side-session.js';
+import { LockSession } from './lock-session.js';
 import { SnapshotVersion } from './snapshot-version.js';
 
 /** TypeORM's DataSource on PostgreSQL. Callers automatically join their transaction, and int64 stays exact. */
@@ -28,7 +28,7 @@ export class PostgresDataSource extends Database {
   readonly dataVersion: SnapshotVersion;
   readonly reader: JsonReader;
   readonly transactions: Transactions;
-  readonly instanceSession: SideSession;
+  readonly instanceSession: LockSession;
   protected readonly queryBuilder = KeyedSelectQueryBuilder;
   private readonly pool: PostgresPool;
 
@@ -40,7 +40,7 @@ export class PostgresDataSource extends Database {
     super({ ...declared, ...functions, type: 'postgres', driver: pool.driver });
     const driver = this.driver as PostgresDriver;
     this.pool = pool;
-    this.instanceSession = new SideSession(postgres);
+    this.instanceSession = new LockSession(postgres);
     this.dataVersion = new SnapshotVersion(postgres, pool.availability, () =>
       this.transactions.commitChanging([], (_, manager) => manager.query(ASSIGN_XID)),
     );

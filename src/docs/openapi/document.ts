@@ -5,7 +5,7 @@ import { Settings } from '../../core/config/settings.js';
 import { ErrorSchema } from '../../core/errors/api-errors.decorator.js';
 import type { ErrorRow } from '../../core/errors/define-errors.js';
 import { writeExactJson } from '../../core/exact-json.js';
-import type { DeclaredOperation, UncountedBound } from '../../core/declared-operation.js';
+import type { DeclaredOperation, OperationLimit } from '../../core/declared-operation.js';
 import { describeDeprecation } from './described-deprecation.js';
 import { documentFactsOf } from './document-facts.js';
 import {
@@ -173,13 +173,13 @@ function completeOperation(
   ofCredential: readonly ErrorRow[],
   occurrences: Occurrences,
 ): Schemas {
-  const { response, isPublic, scopes = [], bound, isIdempotent, ifMatch } = occurrences.declared;
+  const { response, isPublic, scopes = [], operationLimit, isIdempotent, ifMatch } = occurrences.declared;
   const arrayName = response?.schemaName;
   const schemas = arrayName === undefined ? {} : nameArraySchema(operation, arrayName);
   // Every operation accepts all credentials of the document, whatever @ApiBearerAuth() or @ApiBasicAuth() declares.
   operation.security = isPublic ? [] : undefined;
   if (scopes.length > 0) describe(operation, `Needs the scope \`${scopes.join('`, `')}\`.`);
-  if (bound) describe(operation, boundText(bound));
+  if (operationLimit) describe(operation, limitText(operationLimit));
   operation.responses = { ...operation.responses, ...errorResponsesOf(operation, ofCredential, occurrences) };
   if (method === 'get') describeRevalidation(operation);
   if (isIdempotent) describeIdempotency(operation);
@@ -192,15 +192,15 @@ function completeOperation(
 }
 
 /** Extensions of an operation in the published document. */
-function extensionsOf({ scopes = [], bound }: DeclaredOperation): object {
-  const { what: _, ...shown } = bound ?? {};
+function extensionsOf({ scopes = [], operationLimit }: DeclaredOperation): object {
+  const { what: _, ...shown } = operationLimit ?? {};
   return {
     ...(scopes.length > 0 ? { 'x-required-scopes': scopes } : {}),
-    ...(bound ? { 'x-uncounted': shown } : {}),
+    ...(operationLimit ? { 'x-uncounted': shown } : {}),
   };
 }
 
-function boundText({ perMinute, per, perClient, refusesBanned }: UncountedBound): string {
+function limitText({ perMinute, per, perClient, refusesBanned }: OperationLimit): string {
   const together = perClient === undefined ? '' : ` and ${perClient} for all keys of a client`;
   const whose = per === 'key' ? `each key${together}` : 'all keys of a client';
   const ofBanned = refusesBanned ? ' Refused while the key that you send is banned.' : '';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter, Gauge, Histogram } from 'prom-client';
 import { Clock } from '../../core/time/clock.js';
-import { type LabelledValue, Metrics } from '../../core/metrics/metrics.js';
+import { type LabeledValue, Metrics } from '../../core/metrics/metrics.js';
 
 /** How a run of a job ended. */
 export interface JobOutcome {
@@ -39,7 +39,7 @@ export class JobMetrics {
   /**
    * Exports how long jobs have been overdue, as `read` finds them in the database, including jobs that never end or that no process runs.
    */
-  showOverdue(read: () => Promise<readonly LabelledValue<'job'>[]>): void {
+  showOverdue(read: () => Promise<readonly LabeledValue<'job'>[]>): void {
     this.metrics.gauge(
       'petstore_job_overdue_seconds',
       'How long a job has been due, including its current run; 0 if it is not due. Every process exports the same value.',

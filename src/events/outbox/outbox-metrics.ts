@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Clock } from '../../core/time/clock.js';
-import { type LabelledValue, Metrics } from '../../core/metrics/metrics.js';
+import { type LabeledValue, Metrics } from '../../core/metrics/metrics.js';
 import { type Backlog, OutboxStore } from './outbox-store.js';
 
 type Labels = 'listener' | 'event';
@@ -50,7 +50,7 @@ export class OutboxMetrics {
     this.deliveries.inc({ listener, outcome });
   }
 
-  private async values(valueOf: (backlog: Backlog) => number): Promise<LabelledValue<Labels>[]> {
+  private async values(valueOf: (backlog: Backlog) => number): Promise<LabeledValue<Labels>[]> {
     const none = this.handled.map((labels) => ({ labels, value: 0 }));
     const waiting = (await this.backlog()).map((one) => ({
       labels: { listener: one.listener, event: one.event },

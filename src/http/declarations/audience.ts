@@ -1,6 +1,6 @@
 import { Controller, RequestMethod, type Type, applyDecorators } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants.js';
-import type { UncountedBound } from '../../core/declared-operation.js';
+import type { OperationLimit } from '../../core/declared-operation.js';
 import { RequireScopes } from '../../auth/auth.decorators.js';
 import type { Caller } from '../../auth/caller.js';
 import { CLIENTS_ERRORS } from '../../auth/clients/clients.errors.js';
@@ -16,9 +16,9 @@ export interface Audience {
   /** Scope of read operations, if it differs. */
   readonly readScope?: Scope;
   /** The limit of the operations, if they do not count toward the quota. */
-  readonly uncounted?: UncountedBound;
+  readonly uncounted?: OperationLimit;
   /** The limit of read operations, if it differs. */
-  readonly uncountedReads?: UncountedBound;
+  readonly uncountedReads?: OperationLimit;
   /** The client that a caller is limited to; throws no_account. Undefined for operators. */
   readonly holderOf?: (caller: Caller | undefined) => { readonly clientId: string };
 }

@@ -1,7 +1,7 @@
 import { type HttpServer, Logger, StreamableFile, type Type } from '@nestjs/common';
 import { isStreamingBody } from '@nestjs/core/router/streaming-body.js';
 import type { Response } from 'express';
-import { endTogether } from '../../core/ended-together.js';
+import { deferEnd } from '../../core/deferred-end.js';
 import { exceptionOf, writeRefusal } from '../../core/errors/write-refusal.js';
 import { publicPrefixOf } from '../../core/public-prefix.js';
 import { declaredMembers } from '../../database/declared-members.js';
@@ -149,7 +149,7 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
       const tag = tagFor(response, represented as JsonText | string);
       if (writeRevalidated(response.req, response, tag)) {
         response.removeHeader('Content-Type');
-        endTogether(response);
+        deferEnd(response);
         return undefined;
       }
     } else if (operation?.response?.hasEntityTag && !response.hasHeader('ETag'))
@@ -276,7 +276,7 @@ function write(
     return send(response, text);
   }
   response.setHeader('Content-Length', Buffer.byteLength(text));
-  endTogether(response, text);
+  deferEnd(response, text);
   return undefined;
 }
 

@@ -14,7 +14,15 @@ import { Clock } from '../../core/time/clock.js';
 import { noteArrival } from '../../core/tracing.js';
 import { TransientMap } from '../../core/transient-map.js';
 import { EventStreams } from './event-streams.js';
-import { afterReading, hold, isHeld, resumeParsing, release, restOf, stopAfterHead } from './held-socket.js';
+import {
+  afterReading,
+  pauseReading,
+  isReadingPaused,
+  resumeParsing,
+  resumeReading,
+  restOf,
+  stopAfterHead,
+} from './socket-reading.js';
 import { Overload } from './overload.js';
 import { ParserRefusals } from './parser-refusals.js';
 import { readRequestLine } from './malformed-request.middleware.js';
@@ -47,7 +55,7 @@ interface Connection {
   /** The next request. While it waits, nothing more is read from the connection, and the parser stops after its head. */
   readonly waiting: Waiting[];
   /** Whether a request waits for the previous response. */
-  isHeld: boolean;
+  hasPipelinedRequest: boolean;
   /** Bytes read beyond the head of the waiting request. */
   rest: Buffer | undefined;
   /** Whether Node's time limit for the waiting request has passed, in which case it starts again. */
@@ -126,7 +134,7 @@ export class Connections {
     // Allow says that such a target supports no methods (section 10.2.1).
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
       socket.on('error', () => socket.destroy());
-      this.refuseInTurn(socket, HTTP_ERRORS.method_not_allowed, { Allow: '' });
+      this.refuseInOrder(socket, HTTP_ERRORS.method_not_allowed, { Allow: '' });
     });
   }
 
@@ -207,7 +215,7 @@ export class Connections {
       // A response that has started may finish; one that never ends is aborted.
       if (current.headersSent) setImmediate(() => current.writableEnded || socket.destroy());
       else this.refusals.refuseInPlace(current, row);
-    } else this.refuseInTurn(socket, row);
+    } else this.refuseInOrder(socket, row);
   }
 
   /** Refuses a late message, unless the service itself stopped reading it or had not yet read the data that arrived in time. */
@@ -216,7 +224,7 @@ export class Connections {
     const body = unreadRequestOf(connection);
     await afterReading();
     if (socket.destroyed || (body && !hasUnreadBody(body))) return;
-    if (connection.isHeld) connection.isLate = true;
+    if (connection.hasPipelinedRequest) connection.isLate = true;
     else if (body || connection.arrived === arrived)
       this.refuse(connection, socket, HTTP_ERRORS.request_timeout);
     else this.timeAgain(connection, socket);
@@ -233,7 +241,7 @@ export class Connections {
   }
 
   /** Refuses after the responses to all arrived requests. Nothing more is read, so a waiting request without its body is dropped. */
-  refuseInTurn(socket: Socket, row: ErrorRow, headers = {}): void {
+  refuseInOrder(socket: Socket, row: ErrorRow, headers = {}): void {
     const connection = this.connections.get(socket);
     const [last] = connection?.waiting.at(-1) ?? [];
     if (last && hasUnreadBody(last)) connection?.waiting.pop();
@@ -244,7 +252,7 @@ export class Connections {
     }
     connection.last ??= refuse;
     this.watch(connection, socket);
-    hold(socket);
+    pauseReading(socket);
   }
 
   private open(socket: Socket): Connection {
@@ -252,7 +260,7 @@ export class Connections {
       current: undefined,
       tracked: undefined,
       waiting: [],
-      isHeld: false,
+      hasPipelinedRequest: false,
       rest: undefined,
       isLate: false,
       last: undefined,
@@ -261,7 +269,7 @@ export class Connections {
       arrived: 0,
     };
     this.connections.set(socket, connection);
-    stopAfterHead(socket, () => connection.isHeld);
+    stopAfterHead(socket, () => connection.hasPipelinedRequest);
     socket.once('close', () => {
       this.waitingBytes.delete(socket);
       if (connection.current) abandon(connection.current);
@@ -277,8 +285,8 @@ export class Connections {
     if (!isIdle(connection)) {
       connection.waiting.push([request, response]);
       this.watch(connection, socket);
-      connection.isHeld = true;
-      hold(socket);
+      connection.hasPipelinedRequest = true;
+      pauseReading(socket);
     } else if (hasUnreadBody(request)) {
       // Only after the parser has processed the bytes after the head, because if it rejects them, there is no request.
       connection.waiting.push([request, response]);
@@ -309,7 +317,7 @@ export class Connections {
       this.continuing.set(socket, connection);
       this.continueLater();
     } else if (connection.last) connection.last();
-    else release(socket);
+    else resumeReading(socket);
   }
 
   private continueLater(): void {
@@ -329,11 +337,12 @@ export class Connections {
 
   private next(connection: Connection, socket: Socket): void {
     if (socket.destroyed) return;
-    if (connection.isHeld && connection.waiting.length === 1) this.continueReading(connection, socket);
+    if (connection.hasPipelinedRequest && connection.waiting.length === 1)
+      this.continueReading(connection, socket);
     const waiting = connection.waiting.shift();
     if (!waiting) return;
     this.start(connection, ...waiting);
-    if (isHeld(socket)) this.watch(connection, socket);
+    if (isReadingPaused(socket)) this.watch(connection, socket);
   }
 
   /**
@@ -342,11 +351,12 @@ export class Connections {
    */
   private continueReading(connection: Connection, socket: Socket): void {
     const { rest, isLate } = connection;
-    Object.assign(connection, { isHeld: false, rest: undefined, isLate: false });
+    Object.assign(connection, { hasPipelinedRequest: false, rest: undefined, isLate: false });
     this.waitingBytes.delete(socket);
     if (rest) resumeParsing(socket, rest);
     if (isLate) this.timeAgain(connection, socket);
-    if (!connection.isHeld && !connection.last && unreadRequestOf(connection)) release(socket);
+    if (!connection.hasPipelinedRequest && !connection.last && unreadRequestOf(connection))
+      resumeReading(socket);
   }
 
   private sweep(): void {

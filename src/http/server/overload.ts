@@ -2,7 +2,7 @@ import { setImmediate, setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
-import { ShownQuota } from '../../auth/shown-quota.js';
+import { RateLimitHeaders } from '../../auth/rate-limit-headers.js';
 import { declaredOn } from '../../core/declared-operation.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
@@ -49,12 +49,12 @@ export class Overload implements NestMiddleware {
   private refused = 0;
   private lastRefusedAt = 0;
   /** When the last of the waiting refusals is sent, as a value of `performance.now()`. */
-  private lastTurnAt = 0;
+  private lastScheduledAt = 0;
   private startedAt: number | undefined;
 
   constructor(
     private readonly settings: Settings,
-    private readonly quota: ShownQuota,
+    private readonly rateLimit: RateLimitHeaders,
     metrics: Metrics,
   ) {
     this.lag = new EventLoopLag(settings.maxEventLoopLagMs);
@@ -130,24 +130,24 @@ export class Overload implements NestMiddleware {
     // Bodies of waiting requests are discarded, because thousands would fill the memory.
     const hasBody = announcesBody(request);
     if (hasBody) discardBody(request, response);
-    await this.turn();
+    await this.delayRefusal();
     // A small body has arrived with its head but is parsed only afterwards; the connection can then be kept.
     if (hasBody) await setImmediate();
     if (request.socket.destroyed) return;
-    const headers = { ...retryAfter, ...(await this.quota.headersFor(request)) };
+    const headers = { ...retryAfter, ...(await this.rateLimit.headersFor(request)) };
     const params = { reason: 'it is overloaded' };
     const refusal = new ApiError(HTTP_ERRORS.service_unavailable, { params, headers, isLogged: true });
     writeRefusal(refusal, request, response);
   }
 
   /** Waits for the turn of a refusal. */
-  private async turn(): Promise<void> {
+  private async delayRefusal(): Promise<void> {
     const now = performance.now();
-    this.lastTurnAt = Math.min(
-      Math.max(now, this.lastTurnAt + REFUSAL_INTERVAL_MS),
+    this.lastScheduledAt = Math.min(
+      Math.max(now, this.lastScheduledAt + REFUSAL_INTERVAL_MS),
       now + MAX_REFUSAL_WAIT_MS,
     );
-    if (this.lastTurnAt > now) await pause(this.lastTurnAt - now);
+    if (this.lastScheduledAt > now) await pause(this.lastScheduledAt - now);
   }
 
   /** Counts a refusal; returns its `Retry-After`. */

@@ -11,7 +11,7 @@ import type { Socket } from 'node:net';
 import type { Application } from 'express';
 import type { Countable, RequestsInFlight } from '../../core/requests-in-flight.js';
 import { announcesBody } from '../chain/body.guard.js';
-import { hold, isHeld, release } from './held-socket.js';
+import { isReadingPaused, pauseReading, resumeReading } from './socket-reading.js';
 
 /** The prototypes that an Express application sets on every request and response. */
 interface ExpressPrototypes {
@@ -146,16 +146,16 @@ export function lingerBeforeClosing(socket: Socket): void {
     socket.on('data', ({ length }: Buffer) => {
       left -= length;
       if (left <= 0 || performance.now() > until) {
-        hold(socket);
+        pauseReading(socket);
         return;
       }
       closing.refresh();
       const waitMs = discard(length);
       if (waitMs === 0) return;
-      hold(socket);
-      setTimeout(() => release(socket), waitMs).unref();
+      pauseReading(socket);
+      setTimeout(() => resumeReading(socket), waitMs).unref();
     });
-    release(socket);
+    resumeReading(socket);
     socket.resume();
     // If the parser consumed the socket directly, the stream does not know that nothing is reading.
     socket._read(0);
@@ -168,9 +168,9 @@ export function discardBody(request: IncomingMessage, response: ServerResponse):
   let left = MAX_DISCARDED;
   request.on('data', ({ length }: Buffer) => {
     left -= length;
-    if (left > 0 || isHeld(socket)) return;
-    hold(socket);
-    response.once('close', () => release(socket));
+    if (left > 0 || isReadingPaused(socket)) return;
+    pauseReading(socket);
+    response.once('close', () => resumeReading(socket));
   });
 }
 

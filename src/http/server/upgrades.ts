@@ -41,12 +41,12 @@ export class Upgrades implements BeforeApplicationShutdown {
       readRequestLine(request);
       const malformation = malformationOf(request)?.body;
       if (malformation || !this.connections.abandon(socket)) {
-        this.connections.refuseInTurn(socket, { ...NOT_UPGRADED, ...malformation });
+        this.connections.refuseInOrder(socket, { ...NOT_UPGRADED, ...malformation });
         return true;
       }
       this.upgraded.set(socket, request.headers.upgrade?.toLowerCase() === 'websocket');
       socket.once('close', () => this.upgraded.delete(socket));
-      unlessUpgraded(socket, () => this.connections.refuseInTurn(socket, NOT_UPGRADED));
+      unlessUpgraded(socket, () => this.connections.refuseInOrder(socket, NOT_UPGRADED));
       return emit(event, ...args);
     };
     // Node upgrades nothing without a listener, so this one is added only together with the first.

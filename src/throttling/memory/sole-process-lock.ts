@@ -3,7 +3,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Settings } from '../../core/config/settings.js';
 import type { Database } from '../../database/database.js';
-import type { Serving, SideSession } from '../../database/postgres/side-session.js';
+import type { Serving, LockSession } from '../../database/postgres/lock-session.js';
 import { QuotaStore } from '../quota-store.js';
 
 /** How long a start waits for its predecessor to exit, in milliseconds. */
@@ -53,7 +53,7 @@ export class SoleProcessLock implements OnApplicationShutdown {
     await this.server?.release();
   }
 
-  private get server(): SideSession | undefined {
+  private get server(): LockSession | undefined {
     return (this.dataSource as Database).instanceSession;
   }
 
@@ -64,7 +64,7 @@ export class SoleProcessLock implements OnApplicationShutdown {
   /**
    * Reports the name of the counts only if others report no other, because two processes that start at the same time must see each other.
    */
-  private async sharesRedis(server: SideSession): Promise<boolean> {
+  private async sharesRedis(server: LockSession): Promise<boolean> {
     const name = this.quotas.countsIn;
     if (name === undefined) return true;
     if (await server.isCountedElsewhere(name)) return false;
@@ -75,7 +75,7 @@ export class SoleProcessLock implements OnApplicationShutdown {
   }
 
   /** Claims the lock again after its session was lost. */
-  private async check(server: SideSession): Promise<void> {
+  private async check(server: LockSession): Promise<void> {
     try {
       this.refusals = (await server.claim(this.serving)) ? 0 : this.refusals + 1;
       // The other process started while this one could not reach the database.
@@ -94,7 +94,7 @@ export class SoleProcessLock implements OnApplicationShutdown {
  * may be the service itself, so it is no reason to refuse a process without Redis. `countsIn` reads the name of the counts in Redis.
  */
 export async function refusalFor(
-  server: SideSession,
+  server: LockSession,
   serving: Serving,
   countsIn: () => Promise<string | undefined>,
 ): Promise<string | undefined> {

@@ -8,7 +8,13 @@ const MARGIN_MS = 60_000;
  * the API key, then one counter per window. ARGV: now; 1 with an API key, otherwise 0; then limit and length in ms of each window. Returns
  * the end of the ban or 0, whether it starts with this request, whether the request is admitted, and the counts.
  */
-export function takeScript({ strikesToBan, forgivenMs, strikeEveryMs, resetMs, ladderMs }: BanRules): string {
+export function takeScript({
+  strikesToBan,
+  gracePeriodMs,
+  minStrikeIntervalMs,
+  resetMs,
+  banDurationsMs,
+}: BanRules): string {
   return `
 local now, values = tonumber(ARGV[1]), redis.call('MGET', unpack(KEYS))
 local banned, retryAt, forgiven, strikes, last, bans = unpack(values[1] and cjson.decode(values[1]) or { 0, 0, 0, 0, 0, 0 })
@@ -31,17 +37,17 @@ if admitted then
   end
   return reply
 end
-local ladder = { ${ladderMs.join(', ')} }
-local function keep()
+local banDurations = { ${banDurationsMs.join(', ')} }
+local function store()
   local state = string.format('[%.0f,%.0f,%.0f,%d,%.0f,%d]', banned, retryAt, forgiven, strikes, last, bans)
-  redis.call('SET', KEYS[1], state, 'PX', ${resetMs + Math.max(...ladderMs) + MARGIN_MS})
+  redis.call('SET', KEYS[1], state, 'PX', ${resetMs + Math.max(...banDurationsMs) + MARGIN_MS})
 end
 if banned > now then
   -- Written by an instance whose clock was ahead: no ban lasts longer from now than its full length.
-  local longest = now + ladder[math.min(bans, #ladder)]
+  local longest = now + banDurations[math.min(bans, #banDurations)]
   if banned > longest then
     banned, retryAt, last = longest, longest, longest
-    keep()
+    store()
   end
   reply[1] = banned
   return reply
@@ -49,19 +55,19 @@ end
 if ARGV[2] == '0' then return reply end
 if now - last >= ${resetMs} then strikes, bans, banned = 0, 0, 0 end
 if now >= retryAt then
-  forgiven = now + ${forgivenMs}
-elseif resetsAt >= retryAt and now >= forgiven and now - last >= ${strikeEveryMs} then
+  forgiven = now + ${gracePeriodMs}
+elseif resetsAt >= retryAt and now >= forgiven and now - last >= ${minStrikeIntervalMs} then
   strikes, last = strikes + 1, now
 end
 retryAt = resetsAt
 if strikes >= ${strikesToBan} then
   bans, strikes = bans + 1, 0
-  banned = now + ladder[math.min(bans, #ladder)]
+  banned = now + banDurations[math.min(bans, #banDurations)]
   -- The time of the ban itself does not count as time without strikes.
   retryAt, last = banned, banned
   reply[1], reply[2] = banned, 1
 end
-keep()
+store()
 return reply
 `;
 }

@@ -42,7 +42,8 @@ it('decides a request that has waited for Redis across the end of a window in th
 it.each([1, 2, 3, 4, 5])(
   'a ban that Redis has returned ends at its time even if Redis fails: number %d',
   async (bans) => {
-    const until = MIDNIGHT + (BAN_RULES.ladderMs[Math.min(bans, BAN_RULES.ladderMs.length) - 1] ?? 0);
+    const until =
+      MIDNIGHT + (BAN_RULES.banDurationsMs[Math.min(bans, BAN_RULES.banDurationsMs.length) - 1] ?? 0);
     const banned = { admitted: false, at: MIDNIGHT, windows: [], bannedUntil: until };
     const { store, link } = storeOn(() => Promise.resolve(banned));
     const windows = [{ key: 'client:a', name: 'minute', limit: 9, lengthMs: MINUTE_MS }];

@@ -30,7 +30,7 @@ const IS_HELD_ELSEWHERE =
  * A session outside of the pool for the locks of a serving process, which the server releases when the process dies. If it does not
  * respond, it is closed and reopened when needed.
  */
-export class SideSession {
+export class LockSession {
   private session: Promise<Client> | undefined;
   /** The session that holds the serving process's lock. */
   private serving: Promise<Client> | undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import './platform-settings.js';
-import { unreadSettings } from './unread-settings.js';
+import { ignoredSettings } from './ignored-settings.js';
 
 describe('a name that is probably misspelled', () => {
   it.each([
@@ -14,14 +14,14 @@ describe('a name that is probably misspelled', () => {
     ['CORS_ORIGIN', 'CORS_ORIGINS'],
     ['SHUTDOWN_TIMEOT_MS', 'SHUTDOWN_TIMEOUT_MS'],
   ])('%s is reported with the correct name, without its value', (name, meant) => {
-    expect(unreadSettings({ [name]: 'secret' })).toEqual([
+    expect(ignoredSettings({ [name]: 'secret' })).toEqual([
       `${name} is not a setting and is ignored. Did you mean ${meant}?`,
     ]);
   });
 
   it('is not reported if the correct name is set as well: both are intended', () => {
-    expect(unreadSettings({ DATABASE_URI: 'of another program', DATABASE_URL: 'sqlite:a' })).toEqual([]);
-    expect(unreadSettings({ DATABASE_URI: 'sqlite:a', DATABASE_URL: ' ' })).toHaveLength(1);
+    expect(ignoredSettings({ DATABASE_URI: 'of another program', DATABASE_URL: 'sqlite:a' })).toEqual([]);
+    expect(ignoredSettings({ DATABASE_URI: 'sqlite:a', DATABASE_URL: ' ' })).toHaveLength(1);
   });
 
   it('is not reported for usual variables of an environment', () => {
@@ -32,17 +32,17 @@ describe('a name that is probably misspelled', () => {
       'PGHOST PGPORT POSTGRES_URL PETSTORE_PORT PETSTORE_SERVICE_HOST KUBERNETES_SERVICE_PORT KUBERNETES_PORT LOG_FORMAT LOG_FILE',
       'AWS_REGION OTEL_SERVICE_NAME SENTRY_DSN MAIL_URL SMTP_PORT PUBLIC_URL BASE_URL STRIPE_KEY WEB_PORT ADOPTIONS_FEE NODE_TLS_REJECT_UNAUTHORIZED',
     ].flatMap((names) => names.split(' '));
-    expect(unreadSettings(Object.fromEntries(legitimate.map((name) => [name, 'x'])))).toEqual([]);
+    expect(ignoredSettings(Object.fromEntries(legitimate.map((name) => [name, 'x'])))).toEqual([]);
   });
 
   it('of an earlier version is reported with its replacement, even if its value is not shown', () => {
-    expect(unreadSettings({ WEB_CONCURRENCY: '4' })).toEqual([
+    expect(ignoredSettings({ WEB_CONCURRENCY: '4' })).toEqual([
       expect.stringMatching(/^WEB_CONCURRENCY no longer exists: .*docs\/scale\.md/),
     ]);
-    expect(unreadSettings({ WEB_CONCURRENCY: ' ' })).toEqual([]);
+    expect(ignoredSettings({ WEB_CONCURRENCY: ' ' })).toEqual([]);
   });
 
   it('is no setting itself', () => {
-    expect(unreadSettings({ PORT: '0', HOST: '::1', DATABASE_CA: 'ca.crt' })).toEqual([]);
+    expect(ignoredSettings({ PORT: '0', HOST: '::1', DATABASE_CA: 'ca.crt' })).toEqual([]);
   });
 });

@@ -19,21 +19,21 @@ function parserOf(socket: Socket): Parser | null | undefined {
   return (socket as { parser?: Parser | null }).parser;
 }
 
-export function isHeld(socket: Socket): boolean {
+export function isReadingPaused(socket: Socket): boolean {
   return Object.hasOwn(socket, 'resume');
 }
 
 /** Stops reading from a connection. Node would resume its socket with every message, so `resume()` is disabled until then. */
-export function hold(socket: Socket): void {
-  if (isHeld(socket)) return;
+export function pauseReading(socket: Socket): void {
+  if (isReadingPaused(socket)) return;
   socket.resume = () => socket;
   // The event of an earlier call arrives only now, and Node then reads.
   socket.on('resume', pauseAgain);
   socket.pause();
 }
 
-export function release(socket: Socket): void {
-  if (!isHeld(socket)) return;
+export function resumeReading(socket: Socket): void {
+  if (!isReadingPaused(socket)) return;
   // Removes the override, so that `resume()` is again the method of the class.
   Reflect.deleteProperty(socket, 'resume');
   socket.off('resume', pauseAgain).resume();

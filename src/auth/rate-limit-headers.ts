@@ -8,7 +8,7 @@ import { ApiKeyVerifier } from './api-key.verifier.js';
 
 /** The rate-limit headers of a request that is refused before its credential is verified. */
 @Injectable()
-export class ShownQuota {
+export class RateLimitHeaders {
   constructor(
     private readonly verifier: ApiKeyVerifier,
     private readonly quotas: ClientQuotas,

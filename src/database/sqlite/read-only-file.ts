@@ -5,7 +5,7 @@ import { Connection } from './connection.js';
  * Runs work on a read-only connection and leaves no new files, because such a connection creates the write-ahead log (`-wal`, `-shm`) but
  * cannot remove it when it closes.
  */
-export async function readUntouched<T>(
+export async function withReadOnlyConnection<T>(
   file: string,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {

@@ -10,7 +10,7 @@ const REMOVED: Readonly<Record<string, string>> = {
 };
 
 /** A line for each ignored variable, without its value: a removed setting, or a misspelled name of an unset one. */
-export function unreadSettings(environment: Environment = environmentOfProcess()): string[] {
+export function ignoredSettings(environment: Environment = environmentOfProcess()): string[] {
   const names = declaredSettings().flatMap(({ settings }) => settings.map(({ variable }) => variable));
   const isSet = (name: string): boolean => (environment[name] ?? '').trim() !== '';
   const unset = names.filter((name) => !isSet(name));
@@ -19,7 +19,7 @@ export function unreadSettings(environment: Environment = environmentOfProcess()
     .flatMap((name) => {
       const replaced = REMOVED[name];
       if (replaced !== undefined) return isSet(name) ? [`${name} no longer exists: ${replaced}.`] : [];
-      const intended = unset.find((one) => isMisspelt(name, one));
+      const intended = unset.find((one) => isMisspelled(name, one));
       return intended === undefined
         ? []
         : [`${name} is not a setting and is ignored. Did you mean ${intended}?`];
@@ -28,7 +28,7 @@ export function unreadSettings(environment: Environment = environmentOfProcess()
 }
 
 /** Whether a name is another one in a different case, or with one letter added, missing, replaced or swapped. */
-function isMisspelt(name: string, intended: string): boolean {
+function isMisspelled(name: string, intended: string): boolean {
   const upper = name.toUpperCase().replaceAll('-', '_');
   let same = 0;
   while (same < intended.length && upper[same] === intended[same]) same += 1;

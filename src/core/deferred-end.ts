@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 /** Ends a response once all requests that have arrived are handled, so that a client on the same machine wakes up once for all. */
-export function endTogether(response: ServerResponse, body?: string): void {
+export function deferEnd(response: ServerResponse, body?: string): void {
   response.writeHead(response.statusCode);
   setImmediate(end, response, body);
 }

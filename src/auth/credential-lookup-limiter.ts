@@ -17,7 +17,7 @@ interface Waiter {
   readonly refuse: (reason: unknown) => void;
 }
 
-interface Line {
+interface AddressQueue {
   running: number;
   /** In order of arrival. */
   readonly waiting: Set<Waiter>;
@@ -28,8 +28,8 @@ interface Line {
  * but at least one; the others wait. Once none are left, only a few may wait, and the rest are refused. A request does not count as load
  * until its credential is known, so that neither one address nor a slow lookup causes requests from others to be refused.
  */
-export class AddressTurns {
-  private readonly lines = new TransientMap<string, Line>();
+export class CredentialLookupLimiter {
+  private readonly queues = new TransientMap<string, AddressQueue>();
 
   constructor(private readonly quota: QuotaService) {}
 
@@ -37,17 +37,17 @@ export class AddressTurns {
    * Waits until a request may look up its credential. Call the returned function after the lookup. Throws rate_limit_exceeded if too many
    * requests wait, and service_unavailable if the counters cannot be read or the client has disconnected.
    */
-  async enter(request: Request, response: Response): Promise<() => void> {
+  async acquire(request: Request, response: Response): Promise<() => void> {
     const address = quotaSubjectOf(request);
-    const line = this.lines.get(address.id) ?? { running: 0, waiting: new Set() };
-    this.lines.set(address.id, line);
+    const queue = this.queues.get(address.id) ?? { running: 0, waiting: new Set() };
+    this.queues.set(address.id, queue);
     suspend(response);
     try {
       await new Promise<void>((start, refuse) => {
         const waiter = { start, refuse };
-        line.waiting.add(waiter);
-        response.once('close', () => line.waiting.delete(waiter) && refuse(clientHasGone()));
-        void this.advance(address, line);
+        queue.waiting.add(waiter);
+        response.once('close', () => queue.waiting.delete(waiter) && refuse(clientHasGone()));
+        void this.advance(address, queue);
       });
     } catch (refusal) {
       resume(response);
@@ -55,33 +55,33 @@ export class AddressTurns {
     }
     return () => {
       resume(response);
-      line.running -= 1;
-      void this.advance(address, line);
+      queue.running -= 1;
+      void this.advance(address, queue);
     };
   }
 
   /** Starts the next waiting requests, and refuses those that may not wait. */
-  private async advance(address: QuotaSubject, line: Line): Promise<void> {
+  private async advance(address: QuotaSubject, queue: AddressQueue): Promise<void> {
     try {
-      const verdict = line.waiting.size > 0 ? await this.quota.look(address) : undefined;
-      const most = Math.max(1, verdict?.windows[0]?.remaining ?? 0);
-      for (const waiter of line.waiting) {
-        if (line.running >= most) break;
-        line.running += 1;
-        line.waiting.delete(waiter);
+      const verdict = queue.waiting.size > 0 ? await this.quota.peek(address) : undefined;
+      const max = Math.max(1, verdict?.windows[0]?.remaining ?? 0);
+      for (const waiter of queue.waiting) {
+        if (queue.running >= max) break;
+        queue.running += 1;
+        queue.waiting.delete(waiter);
         waiter.start();
       }
       if (verdict?.admitted === false)
-        for (const waiter of [...line.waiting].slice(MAX_WAITING)) {
-          line.waiting.delete(waiter);
+        for (const waiter of [...queue.waiting].slice(MAX_WAITING)) {
+          queue.waiting.delete(waiter);
           waiter.refuse(refusalOf(verdict, '1'));
         }
     } catch (failure) {
-      for (const waiter of line.waiting) waiter.refuse(failure);
-      line.waiting.clear();
+      for (const waiter of queue.waiting) waiter.refuse(failure);
+      queue.waiting.clear();
     }
-    if (line.running === 0 && line.waiting.size === 0 && this.lines.get(address.id) === line)
-      this.lines.delete(address.id);
+    if (queue.running === 0 && queue.waiting.size === 0 && this.queues.get(address.id) === queue)
+      this.queues.delete(address.id);
   }
 }
 
