@@ -71,7 +71,7 @@ export async function createApp(options: AppOptions = {}): Promise<INestApplicat
   const defaults = [{ provide: DEFAULT_SETTINGS, useValue: options.settings }];
   const settings = { module: DefaultSettingsModule, global: true, providers: defaults, exports: defaults };
   const root = { module: AppModule, imports: [settings, ...modules] };
-  // With `autoFlushLogs`, Nest would print all buffered log lines of a failed start. The start reports the error itself, in one line.
+  // With `autoFlushLogs`, Nest would print all buffered log lines if startup fails. The caller reports the error itself, in one line.
   const logging = { bufferLogs: true, autoFlushLogs: false, abortOnError: false };
   const app = await NestFactory.create(root, new ServiceAdapter(), logging).catch((error: unknown) => {
     Logger.overrideLogger(false);
@@ -103,7 +103,7 @@ export function setupApp(application: INestApplication): INestApplication {
   app.set('query parser', (query: string) => parseQuery(query, '&', '=', { maxKeys: 0 }));
   app.set(PUBLIC_PREFIX, publicPrefix(settings.publicBaseUrl));
   app.set(REALM, settings.apiRealm);
-  // If versioning is already enabled, the start refuses it, as it refuses versioning that is enabled later.
+  // If versioning is already enabled, LateChecks refuses it at startup, as it refuses versioning that is enabled later.
   if (!config.getVersioning()) app.enableVersioning({ type: VersioningType.URI });
   const first = [
     assignRequestId,
@@ -121,7 +121,7 @@ export function setupApp(application: INestApplication): INestApplication {
     app.use(combined(...first));
     const origin = corsOrigins[0] === '*' ? '*' : [...corsOrigins];
     const cors = { origin, exposedHeaders: [...EXPOSED_HEADERS], maxAge: 600 };
-    // Only a preflight is answered before the guards; any other OPTIONS is an ordinary request.
+    // Only a preflight gets a response before the guards; any other OPTIONS is an ordinary request.
     app.enableCors((request: Request, callback: (error: null, options: typeof cors) => void) => {
       const options = { ...cors, preflightContinue: !isPreflight(request) };
       callback(null, options);

@@ -59,7 +59,7 @@ export { Precondition, entityTagOf } from './http/replies/precondition.js';
 export { Deprecated } from './http/deprecation/deprecated.decorator.js';
 export type { Deprecation } from './core/declared-operation.js';
 
-// Errors: ApiError throws a row of the catalog; these rows are the platform's own.
+// Errors: ApiError throws a row of the catalogue; these rows are the platform's own.
 export { ApiError, type ApiErrorOptions, type ErrorBody, type ErrorDetail } from './core/errors/api-error.js';
 export { HTTP_ERRORS } from './core/errors/http.errors.js';
 export { isForeignKeyViolation, uniqueViolation } from './database/constraint-violations.js';

@@ -85,7 +85,7 @@ export class CredentialLookupLimiter {
   }
 }
 
-/** Never sent; it ends the work on the request. */
+/** Never sent, because the client is gone; it ends the work on the request. */
 function clientHasGone(): ApiError {
   return new ApiError(HTTP_ERRORS.service_unavailable, {
     params: { reason: 'the client has gone' },

@@ -47,7 +47,7 @@ export async function seed(call: Call): Promise<void> {
   await call.showChange({ added }, () => `Added ${added} rows of demo data.`);
 }
 
-/** Opens the database without migrating it, unlike a start of the application. */
+/** Opens the database without migrating it, unlike application startup. */
 async function withDatabase<T>(
   call: Call,
   use: DatabaseUse,

@@ -70,7 +70,7 @@ export async function runPetstore(args: readonly string[], shell: Shell): Promis
       shell.writeError(`${printableLines(error.message)}\n`);
       return REFUSED;
     }
-    // Imported only here, because it loads the error catalog of the whole service.
+    // Imported only here, because it loads the error catalogue of the whole service.
     const { isOfValue, reasonOf } = await import('./frame/failure.js');
     shell.writeError(`${printableLines(reasonOf(error))}\n`);
     return isOfValue(error) ? USAGE : REFUSED;

@@ -7,7 +7,7 @@ interface CompileCache {
   readonly enableCompileCache?: (folder: string) => unknown;
 }
 
-/** Caches compiled code for the next start in dist, because another user could plant code in the default folder. */
+/** Caches compiled code for the next startup, in dist, because another user could plant code in the default folder. */
 export function keepCompiled(): void {
   (module as CompileCache).enableCompileCache?.(join(softwareFolder(), 'dist', '.compiled'));
 }

@@ -2,7 +2,7 @@
 export class DeclarationError extends Error {}
 
 /**
- * Throws DeclarationError. Called by decorators and `define…()`, it ends the start while modules are imported, before the database is
+ * Throws DeclarationError. Called by decorators and `define…()`, it stops startup while modules are imported, before the database is
  * opened.
  */
 export function invalidDeclaration(line: string): never {

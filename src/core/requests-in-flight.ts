@@ -33,7 +33,7 @@ export function abandon(response: ServerResponse): void {
   response.abandoned = setTimeout(() => response.countedIn?.end(response), MAX_ABANDONED_MS).unref();
 }
 
-/** Stops counting a request until it is resumed, because it waits for its turn or for an external service. */
+/** Stops counting a request until it is resumed, because it waits for other requests or for an external service. */
 export function suspend(response: ServerResponse): void {
   if (!isCountable(response) || response.isWaiting) return;
   response.isWaiting = true;

@@ -16,7 +16,7 @@ interface Flushing {
 /** Loaded at startup if an SDK is registered. */
 let opened: typeof import('@opentelemetry/api') | undefined;
 
-/** OpenTelemetry's API; undefined unless an SDK was registered before the start. */
+/** OpenTelemetry's API; undefined unless an SDK was registered before startup. */
 export function tracing(): typeof opened {
   return opened;
 }
@@ -41,7 +41,10 @@ export async function flushSpans(): Promise<void> {
   await Promise.race([flushed, setTimeout(FLUSH_LIMIT_MS, undefined, { ref: false })]);
 }
 
-/** Records the active context when a request arrives: when its turn on the connection comes, another request's may be active. */
+/**
+ * Records the active context when a request arrives. When the request is handled, after earlier ones on its connection, another request's
+ * may be active.
+ */
 export function noteArrival(request: IncomingMessage): void {
   if (opened) request.arrivedIn = opened.context.active();
 }

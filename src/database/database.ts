@@ -139,7 +139,7 @@ export abstract class Database extends DataSource {
   }
 }
 
-/** Checks the declarations of modules before the database is opened, so that a refused start changes nothing. */
+/** Checks the declarations of modules before the database is opened, so that a refused startup changes nothing. */
 export abstract class DeclarationChecks {
   /** Throws DeclarationError for the first invalid declaration. `declared` is the database to be opened. */
   abstract check(declared: Database): Promise<void>;

@@ -81,7 +81,7 @@ export const SQLITE_DIALECT: Dialect = {
   lockRows: () => '',
   object(members) {
     const all = `json_object(${members.map((member) => `${literal(member.name)}, ${sqliteValue(member)}`).join(', ')})`;
-    // An index of an object removes nothing.
+    // The path `$[0]`, the index of an array, removes nothing from an object.
     const absent = members
       .filter(({ isOmittedWhenNull }) => isOmittedWhenNull)
       .map(({ name, column }) => `iif(${column} IS NULL, ${literal(`$.${JSON.stringify(name)}`)}, '$[0]')`);

@@ -78,7 +78,7 @@ export async function checkMigrations(migrated: DataSource): Promise<void> {
 }
 
 /**
- * As checkMigrations(), in a temporary SQLite database, so that a refused start does not migrate the file. Entities with types of
+ * As checkMigrations(), in a temporary SQLite database, so that a refused startup does not migrate the file. Entities with types of
  * PostgreSQL are compared only with their own database, once it is open.
  */
 export async function checkDeclaredMigrations(tables?: Tables): Promise<void> {

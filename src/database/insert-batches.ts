@@ -83,8 +83,8 @@ export class InsertBatches {
       const batch = this.pending.get(insert)?.splice(0, MAX_ROWS) ?? [];
       if (batch.length === 0) break;
       await this.write(insert, batch);
-      // The clients of these rows send their next requests. Without two turns for them, batches have half as many rows, and each commit
-      // invalidates the cached responses.
+      // In these two turns of the event loop, the clients of these rows send their next requests. Otherwise batches would have half as many
+      // rows, and each commit invalidates the cached responses.
       await new Promise(setImmediate);
       await new Promise(setImmediate);
     }

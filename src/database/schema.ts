@@ -27,8 +27,8 @@ export interface SchemaStatus {
 }
 
 /**
- * How a start handles migrations. By default, it only checks them on PostgreSQL in production, where several instances may start at once
- * and an operator chooses when to change a large table.
+ * How migrations are handled at startup. By default, they are only checked on PostgreSQL in production, where several instances may start
+ * at once and an operator chooses when to change a large table.
  */
 export function migrateModeOf({ databaseMigrate, databaseUrl, nodeEnv }: Settings): 'auto' | 'check' | 'off' {
   const isChecked = readDatabaseUrl(databaseUrl)?.kind === 'postgres' && nodeEnv === 'production';

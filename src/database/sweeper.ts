@@ -8,7 +8,7 @@ import { quoted, tableOf } from './dialect.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { Transactions } from './transactions/transactions.js';
 
-/** Delay of the first sweep, in milliseconds, because a machine's clock may be set only after the start. */
+/** Delay of the first sweep, in milliseconds, because a machine's clock may be set only after startup. */
 const FIRST_MS = 60_000;
 /** Interval between sweeps, in milliseconds. */
 const PERIOD_MS = 3_600_000;
@@ -29,8 +29,8 @@ export interface Sweep {
 }
 
 /**
- * Deletes expired rows every hour in small batches, so that neither the start, the stop nor other writers wait for it, and the write-ahead
- * log stays small.
+ * Deletes expired rows every hour in small batches, so that startup, shutdown and other writers do not wait for it, and the write-ahead log
+ * stays small.
  */
 @Injectable()
 export class Sweeper implements OnModuleInit, OnModuleDestroy {

@@ -19,7 +19,7 @@ export interface WriteBehindMessages {
 }
 
 /**
- * Collects changes in memory and writes them every second in the background, one write at a time, and again at the stop. If a write fails,
+ * Collects changes in memory and writes them every second in the background, one write at a time, and again at shutdown. If a write fails,
  * its changes are kept for the next one and the failure is logged once, unless its cause is already logged, such as an unavailable
  * database. If it is unknown whether a write was committed, PostgreSQL is asked before the next write, so that nothing is counted twice.
  */

@@ -7,7 +7,7 @@ import { Pet, type PetStatus } from './pet.entity.js';
 /** Name, category and status of one animal. */
 export type DemoPet = readonly [name: string, categoryId: number, status: PetStatus];
 
-/** Categories of the demo catalog, by id. The specification defines no category record; these are its numbers. */
+/** Categories of the demo catalogue, by id. The specification defines no category record; these are its numbers. */
 const [
   DOGS,
   CATS,
@@ -23,7 +23,7 @@ const [
   FERRETS,
 ] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
 
-/** The demo catalog of an empty database outside production. */
+/** The demo catalogue of an empty database outside production. */
 export const DEMO_CATALOGUE: readonly DemoPet[] = [
   ['Biscuit', DOGS, 'available'],
   ['Luna', DOGS, 'available'],
@@ -90,7 +90,7 @@ export const DEMO_CATALOGUE: readonly DemoPet[] = [
 /** Rows per statement; SQLite allows at most 32,766 bound values. */
 const BATCH = 1_000;
 
-/** The demo catalog, repeated with numbered names if more animals are requested than it contains. */
+/** The demo catalogue, repeated with numbered names if more animals are requested than it contains. */
 @Injectable()
 @ProvidesDemoData()
 export class PetsDemoData implements DemoDataProvider {

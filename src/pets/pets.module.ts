@@ -6,7 +6,7 @@ import { PetsDemoData } from './pets.demo-data.js';
 import { Pets1793491201000 } from './pets.migration.js';
 import { PetsService } from './pets.service.js';
 
-/** The catalog of animals. It lists its tables for projects that depend on the service, where they are not found by file name. */
+/** The catalogue of animals. It lists its tables for projects that depend on the service, where they are not found by file name. */
 @Module({
   imports: [TablesModule.forFeature({ entities: [Pet], migrations: [Pets1793491201000] })],
   controllers: [PetsController],

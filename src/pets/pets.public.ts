@@ -1,4 +1,4 @@
-// The public API of the catalog; packages import it as `petstore-service/pets`.
+// The public API of the catalogue; packages import it as `petstore-service/pets`.
 export { PET_STATUSES, Pet, type PetStatus } from './pet.entity.js';
 export { PETS_ERRORS } from './pets.errors.js';
 export { PET_CREATED, type PetCreated } from './pets.events.js';

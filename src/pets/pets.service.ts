@@ -15,7 +15,7 @@ import { type NewPet, PetDto } from './pets.dto.js';
 import { PETS_ERRORS } from './pets.errors.js';
 import { PET_CREATED, WEBHOOK_PET_CREATED } from './pets.events.js';
 
-/** The catalog of animals. */
+/** The catalogue of animals. */
 @Injectable()
 export class PetsService {
   constructor(

@@ -2,7 +2,7 @@
 const LEVELS = { warn: 40, fatal: 60 } as const;
 
 /**
- * Logs to standard error when there is no logger yet or the start has failed: as JSON if the log is JSON, unless standard error is a
+ * Logs to standard error when there is no logger yet or startup has failed: as JSON if the log is JSON, unless standard error is a
  * terminal. `stack` is a member of the JSON, or follows the text on a terminal.
  */
 export function logEarly(level: keyof typeof LEVELS, message: string, stack?: string): void {

@@ -27,7 +27,7 @@ export async function prepareFirstStart(
     await app.get(DemoData).add();
     const client = await app.get(ClientsService).create({ name: DEMO_CLIENT, plan: 'free' }, SERVICE_ITSELF);
     const { secret } = await app.get(KeyIssuingService).issue({ clientId: client.id }, SERVICE_ITSELF);
-    // Before the commit. If the process is killed in between, the database stays empty and the next start shows another key.
+    // Before the commit. If the process is killed in between, the database stays empty and the next startup shows another key.
     show(secret);
     return true;
   });

@@ -15,7 +15,7 @@ import { softwareFolder } from '#supported-node';
 import { operatorScopes } from '../auth/scopes.js';
 
 /**
- * Logs advice for the operator after the start, one line each: variables that look like settings but are not read; database files and, in
+ * Logs advice for the operator after startup, one line each: variables that look like settings but are not read; database files and, in
  * production, an `.env` that other users can read; removed plans; how to create the first key, or replace the demo key. Logs no secrets.
  */
 export async function advise(app: INestApplication, isFirstStart: boolean): Promise<void> {

@@ -18,8 +18,8 @@ const HEAP_OPTIONS = {
 
 /**
  * Starts the service in this process, as `npm start` does: with settings, first start, background work and graceful shutdown on signals. By
- * default, with the modules in `petstore.modules` of the project's package.json. If the start fails, logs to standard error and exits with
- * 75 if the database was unreachable, otherwise with 1.
+ * default, with the modules in `petstore.modules` of the project's package.json. If startup fails, logs to standard error and exits with 75
+ * if the database was unreachable, otherwise with 1.
  */
 export async function startService(options: Pick<AppOptions, 'modules' | 'settings'> = {}): Promise<void> {
   prepareProcess();
@@ -42,14 +42,14 @@ export async function startService(options: Pick<AppOptions, 'modules' | 'settin
     const { start } = await importing(() => import('./start.js'));
     await start((whenRunning) => (stop = whenRunning), options);
   } catch (error) {
-    // The rest of the start may find the database closed. The stop ends the process.
+    // The rest of startup may find the database closed, which is not an error: the shutdown ends the process.
     if (isStopping) return;
     report(error);
     process.exit(isOfDatabase(error) ? TRY_AGAIN : 1);
   }
 }
 
-/** Whether the database was unreachable or failed during the start, so that a retry may succeed. */
+/** Whether the database was unreachable or failed during startup, so that a retry may succeed. */
 function isOfDatabase(error: unknown): boolean {
   return (
     error instanceof DatabaseUnreachable ||

@@ -27,7 +27,7 @@ import { SoleProcessLock } from '../throttling/memory/sole-process-lock.js';
 import { DataVersion } from '../database/data-version.js';
 import { flushSpans, startTracing } from '../core/tracing.js';
 
-/** Minimum time for the last writes to the database during a stop, in milliseconds, even if less is left of SHUTDOWN_TIMEOUT_MS. */
+/** Minimum time for the last writes to the database during shutdown, in milliseconds, even if less is left of SHUTDOWN_TIMEOUT_MS. */
 const FLUSH_MS = 2_000;
 
 /** Handles a signal. */
@@ -41,7 +41,7 @@ export async function start(
   const settings = loadSettings(options.settings);
   if (settings.maintenance === 'on') return startMaintenance(settings, running);
   const file = fileOf(settings);
-  // A refused start creates nothing, so a new file is locked only once it exists.
+  // A refused startup must create nothing, so a new file is locked only once it exists.
   const exists = file !== undefined && existsSync(file);
   if (exists) await lock(file);
   await waitForDatabase(settings);
@@ -63,7 +63,7 @@ export async function start(
   void app.get(DataVersion).fresh();
   const managementAt = await app.get(ManagementServer).listen();
   const origin = reachedAt(app.getHttpServer() as Server);
-  // Only after both ports are bound. If a port is in use, the failed start must leave the database empty.
+  // Only after both ports are bound. If a port is in use, the failed startup must leave the database empty.
   const isFirst = await prepareFirstStart(app, (key) =>
     process.stdout.write(`${firstStartText(key, origin, app.get(SwaggerUi).examples())}\n`),
   );

@@ -3,7 +3,7 @@ import { readDatabaseUrl, redactedDatabaseUrl } from '../core/config/database-ur
 import type { Settings } from '../core/config/settings.js';
 import { logEarly } from './early-log.js';
 
-/** How long a start waits for PostgreSQL, in milliseconds. */
+/** How long startup waits for PostgreSQL, in milliseconds. */
 const WAIT_MS = 60_000;
 /** Interval between attempts to connect, in milliseconds. */
 const RETRY_MS = 1_000;

@@ -63,7 +63,7 @@ export class QuotaPolicy {
 
   /**
    * The subject and limits for an account's requests. `limits` are those of its plan, or its own. Accounts with the same `id` share their
-   * counts and should have the same limits. An `id` has at most 200 characters and needs its own prefix, such as `organisation:`; `client:`
+   * counts and should have the same limits. An `id` has at most 200 characters and needs its own prefix, such as `organization:`; `client:`
    * and `address:` are reserved.
    */
   subjectOf({ id, plan }: QuotaAccount, limits: PlanLimits): QuotaSubject {

@@ -40,7 +40,7 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
         { listen$ }: HttpAdapterHost,
       ) => {
         if (redisUrl === null) return memory;
-        // Imported on demand, so that a start without REDIS_URL does not load the Redis client.
+        // Imported on demand, so that the Redis client is not loaded without REDIS_URL.
         const { ResilientQuotaStore } = await import('./redis/resilient-quota-store.js');
         const store = await ResilientQuotaStore.open(
           { location: { url: redisUrl, ca: redisCa }, prefix: REDIS_PREFIX, limitMs: redisTimeoutMs },

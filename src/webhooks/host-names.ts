@@ -17,7 +17,7 @@ const CONCLUSIVE = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
 /** The result of querying the name servers. */
 interface Response {
   readonly addresses: readonly string[];
-  /** Whether all queries were answered. */
+  /** Whether all queries got a response. */
   readonly isConclusive: boolean;
 }
 
@@ -34,9 +34,9 @@ export class HostNames {
   private systemLookup: Promise<unknown> = Promise.resolve();
 
   /**
-   * The addresses of a name from each source in turn. In general, these are the name servers. For a host in the operator's network, the
-   * hosts file comes first; the search domains of resolv.conf and, if no name server knows the name, the system's resolver come last. Ends
-   * early once the signal aborts.
+   * The addresses of a name from one source after the other. In general, the only source is the name servers. For a host in the operator's
+   * network, the hosts file comes first; the search domains of resolv.conf and, if no name server knows the name, the system's resolver
+   * come last. Ends early once the signal aborts.
    */
   async *addressesOf(
     name: string,

@@ -17,7 +17,7 @@ const MAX_FAILING = 500;
 const EVENT_LOOP_TURN = 20;
 /** The key of the work item that fans out messages; it cannot be the id of an endpoint. */
 const FAN_OUT = 'fan-out';
-/** How long a stop waits for running attempts, in milliseconds; aborted attempts are repeated later. */
+/** How long shutdown waits for running attempts, in milliseconds; aborted attempts are repeated later. */
 const STOP_MS = 2_000;
 
 /**

@@ -30,8 +30,8 @@ export class KeyLimits {
   /**
    * Checks, in the transaction that creates a key, whether a client may create another. Throws key_limit_reached if the client has `times`
    * × ACCOUNT_MAX_KEYS working keys (2 to rotate, because the old key still works), and new_key_limit_reached if its keys created
-   * ACCOUNT_MAX_KEYS within 24 hours. Keys revoked since then count, because issuing and revoking in turn would otherwise fill the table.
-   * Keys created by operators do not count.
+   * ACCOUNT_MAX_KEYS within 24 hours. Keys revoked since then count, because alternately issuing and revoking keys would otherwise fill the
+   * table. Keys created by operators do not count.
    */
   async requireCapacity(times: number, { clientId }: Requester, manager: EntityManager): Promise<void> {
     if (clientId === undefined) return;

@@ -105,7 +105,10 @@ export const KEEP_OF_KEYS = (rows: string, dialect: Dialect): string =>
 /** Stores errors of other credentials, whose users are not clients. */
 export const KEEP_OF_USERS = (rows: string): string => keepFrom(`${rows} AS refused`);
 
-/** Deletes all but the last errors of these clients, and in total. Writers take turns, so the limits hold across instances. */
+/**
+ * Deletes all but the last errors of these clients, and in total. Writers run one at a time (see Transactions.uncached()), so the limits
+ * hold across instances.
+ */
 export const CUT = (rows: string): string => `
   DELETE FROM refused_requests WHERE id IN (
     SELECT id FROM (

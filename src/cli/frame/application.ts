@@ -44,7 +44,7 @@ export async function openApplication(
 
 /**
  * Sets DATABASE_URL to a database in memory if the command uses none, or only reads an SQLite file that does not exist. Returns a note
- * about such a file, to be shown after the start, because its path is relative to the working directory, so the same command in another
+ * about such a file, to be shown after startup, because its path is relative to the working directory, so the same command in another
  * folder would use another database than the service.
  */
 export function chooseDatabase(use: DatabaseUse): string {

@@ -80,7 +80,7 @@ export class BodyWithHeaders implements ErrorBody {
   }
 }
 
-/** An error in the catalog. Throw it where the problem is detected; the error filter sends the response. */
+/** An error in the catalogue. Throw it where the problem is detected; the error filter sends the response. */
 export class ApiError extends HttpException {
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -21,7 +21,7 @@ const ROWS: Readonly<Record<string, ErrorRow>> = {
   ERR_HTTP_REQUEST_TIMEOUT: HTTP_ERRORS.request_timeout,
 };
 
-/** The catalog's row for an error of Node's HTTP parser. */
+/** The catalogue's row for an error of Node's HTTP parser. */
 export function rowOf({ code = '' }: NodeJS.ErrnoException): ErrorRow {
   return ROWS[code] ?? HTTP_ERRORS.malformed_request;
 }

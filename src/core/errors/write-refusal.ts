@@ -110,7 +110,7 @@ function addLink(request: Request, response: Response, code: string): void {
   response.setHeader('Link', present === undefined ? link : `${[present].flat().join(', ')}, ${link}`);
 }
 
-/** Body and headers for any exception: exceptions of the catalog are unchanged, Nest's are converted according to their status. */
+/** Body and headers for any exception: exceptions of the catalogue are unchanged, Nest's are converted according to their status. */
 function toRefusal(supplied: unknown): Refused {
   if (supplied instanceof ApiError) return supplied;
   // An error of the http-errors package, which Express and its middlewares throw.

@@ -52,7 +52,9 @@ export class AppLogger implements LoggerService {
   verbose = (message: unknown, ...rest: unknown[]): void => this.write('trace', message, rest);
   fatal = (message: unknown, ...rest: unknown[]): void => this.write('fatal', message, rest);
 
-  /** Nest passes an error's stack before the context. An error in listening is omitted, because the start reports it with its remedy. */
+  /**
+   * Nest passes an error's stack before the context. An error in listening is omitted, because it is reported at startup with its remedy.
+   */
   error = (message: unknown, ...rest: unknown[]): void =>
     this.write(rest.at(-1) === 'NestApplication' ? 'debug' : 'error', message, rest);
 
@@ -130,7 +132,10 @@ const IN_MESSAGE = [
   'aborted',
 ];
 
-/** Human-readable lines for a terminal, one per request. pino-pretty is loaded only here, because it would slow down all other starts. */
+/**
+ * Human-readable lines for a terminal, one per request. pino-pretty is loaded only here, because it would slow down startup in all other
+ * cases.
+ */
 function prettyStream(): DestinationStream {
   const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   return pretty({ ignore: ['context', ...IN_MESSAGE].join(','), sync: true });

@@ -9,7 +9,7 @@ import { type JoiningRunner, RunnerTransactions } from '../transactions/runner-t
 import type { TransactionHome } from '../transactions/outermost-transaction.js';
 import type { SqliteWriter, WritingSession } from './sqlite-writer.js';
 
-/** A query runner that waits for its turn for each query or transaction. */
+/** A query runner whose queries and transactions each wait until the connection is free. */
 export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunner {
   readonly transactions: RunnerTransactions;
 

@@ -53,7 +53,7 @@ export interface WritingSession extends TransactionSession {
 
 /** The only connection that writes. Statements run one at a time, whichever query runner sends them. */
 export class SqliteWriter {
-  /** Turns of transactions and of statements outside of any. */
+  /** Held by a transaction, or by a statement outside of any. */
   private readonly permits = new Semaphore();
   /** Runs reads outside of transactions. */
   readonly reads: PlainReads;
@@ -84,7 +84,7 @@ export class SqliteWriter {
     return this.permits.load;
   }
 
-  /** Runs a statement outside of a transaction in its turn. */
+  /** Waits for the permit, then runs a statement outside of a transaction. */
   async run<T>(sql: string, statement: () => Promise<T>): Promise<T> {
     if (BEGINS.test(sql)) throw manualTransactionError();
     const release = await this.acquirePermit();
@@ -157,21 +157,21 @@ export class SqliteWriter {
     try {
       return await this.permits.acquire();
     } catch (error) {
-      // The statement whose turn it is waits for another process, which is already logged.
+      // The statement that holds the permit waits for another process, which is already logged.
       throw this.availability.lock.reason ? unavailable('the database is busy', error, true) : error;
     }
   }
 
   /**
-   * Runs a statement in its turn. Throws without running it if its transaction has failed; throws service_unavailable if the database
-   * cannot run it.
+   * Runs a statement after the one that is running. Throws without running it if its transaction has failed; throws service_unavailable if
+   * the database cannot run it.
    */
   private async execute<T>(
     transaction: TransactionState | undefined,
     { isRead, acquiresLock, commits, isRollback }: Effects,
     statement: () => Promise<T>,
   ): Promise<T> {
-    // A rollback does not wait for its turn, so a statement of the same transaction may still be running.
+    // A rollback does not wait for a permit of its transaction, so another statement of that transaction may still be running.
     while (this.running) await this.running;
     if (!isRollback) {
       if (transaction?.failure !== undefined) throw transaction.failure;

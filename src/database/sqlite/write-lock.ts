@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { driverCodeOf } from './availability/sqlite-errors.js';
 
-/** How long SQLite itself waits for a lock (`busy_timeout`), in milliseconds. The wait occupies a thread and cannot be cancelled. */
+/** How long SQLite itself waits for a lock (`busy_timeout`), in milliseconds. The wait occupies a thread and cannot be canceled. */
 export const LOCK_TRY_MS = 250;
 /** How long a write waits for a write lock held by another process, in milliseconds. */
 const LOCK_WAIT_MS = 5_000;

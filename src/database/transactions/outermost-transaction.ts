@@ -68,8 +68,8 @@ export class OutermostTransaction extends Transaction {
     const session = await this.home.open({ ...this.options, isolation: this.isolation });
     try {
       const { first } = this.options;
-      // Runs `first` in a child that sets no savepoint and waits for no turn, because the statement that starts the transaction has the
-      // turn.
+      // Runs `first` in a child without a savepoint in the database. In this transaction itself, it would wait for the permit, which is
+      // held by the statement that opens the transaction.
       if (first) await this.home.context.run(new Savepoint(this, session), first);
     } catch (error) {
       await session.rollback().finally(() => session.release());

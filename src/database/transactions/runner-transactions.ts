@@ -40,8 +40,8 @@ export class RunnerTransactions {
   }
 
   /**
-   * Runs a statement in its turn, or `outside` of a transaction. A read does not wait for a transaction that the same work has started with
-   * another query runner.
+   * Runs a statement `inside` its transaction, once that grants a permit, or `outside` if there is no transaction. A read does not wait for
+   * the end of a savepoint that the same work has set with another query runner, but runs in it.
    */
   async statement<T>(
     isRead: boolean,
@@ -73,8 +73,8 @@ export class RunnerTransactions {
       await this.commit();
       return result;
     } catch (error) {
-      // Within the context, so that code that continues after the failure is still recognized as part of it. The first error says more than
-      // that of the rollback, which also leaves nothing to undo.
+      // Within the context, so that code that continues after the failure is still recognized as part of it. An error of the rollback is
+      // ignored: the first error says more, and nothing is committed either way.
       if (this.started.length > 0) await inside(() => this.rollback()).catch(() => undefined);
       throw error;
     }
@@ -127,7 +127,8 @@ export class RunnerTransactions {
   }
 
   /**
-   * Waits for a turn in the transaction of the next statement, which may have ended in the meantime. Undefined outside of a transaction.
+   * Waits for a permit of the transaction that the next statement belongs to. If that transaction ends during the wait, waits for a permit
+   * of the next one. Undefined outside of a transaction.
    */
   private async acquire(
     isRead = false,

@@ -6,7 +6,7 @@ import type { TransactionOptions, TransactionSession } from './transaction-sessi
 export class Savepoint extends Transaction {
   private readonly name = `level_${this.depth}`;
 
-  /** A savepoint must not end unless `begin` has set it. */
+  /** Only `begin` sets a savepoint in the database. Do not commit or roll back one that was created with the constructor alone. */
   constructor(
     private readonly outer: Transaction,
     private readonly session: TransactionSession,
@@ -15,7 +15,7 @@ export class Savepoint extends Transaction {
     super(outer);
   }
 
-  /** Sets a savepoint, in a turn of the outer transaction that lasts until its end. */
+  /** Sets a savepoint. It holds a permit of the outer transaction, which `release` releases, until it ends. */
   static async begin(
     outer: Transaction,
     release: Release,
@@ -45,7 +45,7 @@ export class Savepoint extends Transaction {
   }
 
   protected async doRollback(): Promise<void> {
-    // The end of the outer transaction has undone it as well.
+    // The rollback of the outer transaction includes it.
     if (!this.outer.isRolledBack) await this.session.rollbackTo(this.name);
   }
 

@@ -8,22 +8,22 @@ const TIMED_OUT =
   `Waited ${WAIT_LIMIT_MS / 1_000} s for the database connection. Either a transaction takes this long, or a transaction of a query ` +
   'runner waits for a query that does not use its manager (docs/guides/rows-and-transactions.md).';
 
-/** Ends a turn. Call it once. */
+/** Releases a permit. Call it once. */
 export type Release = () => void;
 
-/** Called with the start of a turn, or with the reason for a refusal. */
+/** Called without an argument when a permit is granted, or with the reason for a refusal. */
 type Waiter = (refusal?: Error) => void;
 
 /**
- * Grants a limited number of turns, first come, first served; by default one, for SQLite's single connection or a transaction. TypeORM
- * would let overlapping transactions share it, so that a rollback of one would undo an acknowledged write of the other.
+ * Grants a limited number of permits, first come, first served; by default one, for SQLite's single connection or a transaction. TypeORM
+ * would let overlapping transactions share the connection, so that a rollback of one would undo an acknowledged write of the other.
  */
 export class Semaphore {
   private inUse = 0;
   private readonly waiters = new TransientMap<Waiter, true>();
 
   /**
-   * `refusal` is thrown after too long a wait, which happens if an owner does not finish, or waits for another turn itself. The wait is
+   * `refusal` is thrown after too long a wait, which happens if an owner does not finish, or waits for another permit itself. The wait is
    * measured from `progressedAt`, a value of `performance.now()`, if that is later.
    */
   constructor(
@@ -37,7 +37,7 @@ export class Semaphore {
     return { inUse: this.inUse, waiting: this.waiters.size };
   }
 
-  /** Waits for a turn and returns the function that ends it. Throws the refusal if that takes too long. */
+  /** Waits for a permit and returns the function that releases it. Throws the refusal if the wait takes too long. */
   async acquire(timeoutMs = this.timeoutMs): Promise<Release> {
     if (this.inUse < this.max) this.inUse += 1;
     else await this.next(timeoutMs);

@@ -7,19 +7,22 @@ import type { TransactionSession } from './transaction-session.js';
 
 const logger = new Logger('Database');
 
-/** An outermost transaction, or a savepoint in its parent. Its statements and nested savepoints take turns. */
+/** An outermost transaction, or a savepoint in its parent. Its statements and nested savepoints run one at a time. */
 export abstract class Transaction {
   /** Number of parents. */
   protected readonly depth: number;
   protected readonly activity: Activity;
-  /** Set when it was rolled back after being idle for too long. Its work does not know, and is refused. */
+  /**
+   * Set when it was rolled back because it was idle for too long. Its work does not know that, so further statements fail with this
+   * message.
+   */
   protected idleMessage: string | undefined;
   private readonly queue: Semaphore;
   private state: 'open' | 'committed' | 'rolled back' = 'open';
   private rollingBack: Promise<void> | undefined;
-  /** The savepoint of the query runner whose turn it is. */
+  /** The open savepoint that a query runner has set in it. */
   private manualSavepoint: Transaction | undefined;
-  /** Whether work that started in it has continued in its parent. */
+  /** Whether work that started in it has, since it ended, run a statement in its parent. */
   private isContinuedInParent = false;
   private readonly callbacks: (() => void)[] = [];
 
@@ -40,12 +43,14 @@ export abstract class Transaction {
   protected abstract doCommit(): Promise<void>;
   protected abstract doRollback(): Promise<void>;
 
-  /** Releases its connection or turn afterwards. */
+  /**
+   * Releases its connection or, for a savepoint, the permit of its parent. Called after a commit that succeeded, and after every rollback.
+   */
   protected abstract end(): Promise<void>;
 
   /**
-   * The transaction of a call by work that started in this one: this one while it is open, then its parent. Throws if the work cannot know
-   * that it ended: a parent was rolled back first, or this one was idle for too long.
+   * The transaction that a call belongs to if its work started in this one: this one while it is open, then its parent. Throws if this one
+   * ended without the knowledge of its work, because a parent was rolled back or this one was idle for too long.
    */
   enter(): Transaction | undefined {
     if (this.state === 'open' || this.idleMessage !== undefined) {
@@ -57,14 +62,14 @@ export abstract class Transaction {
   }
 
   /**
-   * The transaction in which a read runs that was called in this one: the savepoint of a query runner, if the same work has not ended it
-   * yet.
+   * The transaction in which to run a read that is called in this one: the innermost savepoint that query runners have set in it, if any is
+   * open. The read must not wait for the end of that savepoint, because the same work may have to end it.
    */
   get readTarget(): Transaction {
     return this.manualSavepoint?.readTarget ?? this;
   }
 
-  /** Sets the savepoint of the query runner whose turn it is, or undefined. */
+  /** Sets the open savepoint that a query runner has set in it; undefined when it ends. */
   setManualSavepoint(savepoint: Transaction | undefined): void {
     this.manualSavepoint = savepoint;
   }
@@ -85,7 +90,10 @@ export abstract class Transaction {
     return this === other || this.parent?.isWithin(other) === true;
   }
 
-  /** Waits for a turn, which must be released. Throws if the transaction was rolled back in the meantime. */
+  /**
+   * Waits for the permit to run a statement or set a savepoint, and returns the function that releases it. Throws if the transaction was
+   * rolled back in the meantime.
+   */
   async acquire(): Promise<Release> {
     const release = await this.queue.acquire();
     if (this.isRolledBack) release();
@@ -93,7 +101,10 @@ export abstract class Transaction {
     return release;
   }
 
-  /** Runs a statement in a turn. Throws if the transaction was rolled back in the meantime, which has undone the statement. */
+  /**
+   * Runs a statement; the caller must hold a permit of `acquire()`. Throws if the transaction was rolled back in the meantime, and the
+   * statement with it.
+   */
   async run<T>(statement: (session: TransactionSession) => Promise<T>): Promise<T> {
     const session = await this.opened();
     this.check();
@@ -110,7 +121,7 @@ export abstract class Transaction {
   /** Calls back once it and its parents are committed, never if one is rolled back. An error of the callback is logged. */
   afterCommit(callback: () => void): void {
     if (this.state === 'open') this.callbacks.push(callback);
-    // Work that continues after a rollback, without a statement since, may refer to data that was undone.
+    // After a rollback, the callback may refer to data that was rolled back, unless its work has run a statement in the parent since.
     else if (this.state === 'committed' || this.isContinuedInParent) this.callBackInParent(callback);
   }
 
@@ -131,8 +142,8 @@ export abstract class Transaction {
   }
 
   /**
-   * Waits for the running statement, then rolls back; waiting statements are refused. Throws the database's error, which also leaves
-   * nothing to undo.
+   * Waits for the running statement, then rolls back; waiting statements are refused. Throws the database's error; nothing is committed in
+   * that case either.
    */
   rollback(): Promise<void> {
     this.state = 'rolled back';

@@ -8,7 +8,7 @@ export function escapeHtml(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** Escapes text for HTML, with words in backquotes as code, as in the catalog of errors. */
+/** Escapes text for HTML, with words in backquotes as code, as in the catalogue of errors. */
 export function escapeWithCode(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }

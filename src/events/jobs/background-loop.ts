@@ -9,7 +9,7 @@ import type { HeldLease, Leases } from './leases.js';
 
 /** Polling interval for due work that this process was not notified of, in milliseconds. */
 const PERIOD_MS = 1_000;
-/** How long a stop waits for aborted work, in milliseconds. */
+/** How long shutdown waits for aborted work, in milliseconds. */
 const ABORTED_MS = 1_000;
 
 export interface WorkItem {
@@ -25,7 +25,7 @@ export interface BackgroundWork {
   readonly lease?: string;
   /** How many seconds the lease is kept without work, because releasing and acquiring it costs two commits. */
   readonly leaseSeconds?: number;
-  /** How long a stop waits for running items, in milliseconds, if less than SHUTDOWN_TIMEOUT_MS. */
+  /** How long shutdown waits for running items, in milliseconds, if less than SHUTDOWN_TIMEOUT_MS. */
   readonly stopMs?: number;
   /** How many items run in parallel. */
   readonly maxConcurrent: number;
@@ -103,7 +103,7 @@ export class BackgroundLoop {
     } while (this.done > before);
   }
 
-  /** Runs an item now, whether due or not, and settles like it; undefined while its key is in progress, and after a stop. */
+  /** Runs an item now, whether due or not, and settles like it; undefined while its key is in progress, and once `stop()` was called. */
   runNow<T>(key: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> | undefined {
     if (this.isStopping || this.inProgress.has(key)) return undefined;
     this.inProgress.add(key);

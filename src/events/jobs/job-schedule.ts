@@ -27,9 +27,9 @@ export function scheduleError({ every, at }: JobSchedule): string | undefined {
 }
 
 /**
- * The next due time after a run that was `due` at one time and started at another: the first time in the schedule after the start. A late
- * start does not shift the schedule, and missed runs are not made up for. `due` may be in the future, if the clock was set back or the job
- * was run early.
+ * The next due time after a run that was `due` at one time and started at another: the first time in the schedule after it started.
+ * Starting late does not shift the schedule, and missed runs are not made up for. `due` may be in the future, if the clock was set back or
+ * the job was run early.
  */
 export function dueAfter({ every, at }: JobSchedule, due: number, startedAt: number): number {
   if (at === undefined) {

@@ -14,7 +14,7 @@ import { type ProviderMethod, providerMethods } from './provider-methods.js';
 
 /**
  * Runs the background jobs declared by `@Job()`, each in one process at a time among all that use the database. One run replaces several
- * missed ones. A new job is first due one interval after the start. No job runs automatically before `start()`, which only main calls. The
+ * missed ones. A new job is first due one interval after startup. No job runs automatically before `start()`, which only main calls. The
  * command line starts no jobs, and tests run the jobs that they need.
  */
 @Injectable()

@@ -122,7 +122,7 @@ export class DurableListener implements BackgroundWork {
         }),
       );
     } catch (error) {
-      // Aborted by a stop or the loss of the lease, not by the listener, so it will be delivered again.
+      // Aborted by the shutdown or the loss of the lease, not by the listener, so it will be delivered again.
       if (!signal.aborted) this.fail(row, error);
       return false;
     }

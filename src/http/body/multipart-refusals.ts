@@ -9,11 +9,11 @@ interface MulterError extends Error {
   readonly field?: string;
 }
 
-/** Converts an exception of Nest's interceptors for files to an error of the catalog; any other error is returned unchanged. */
+/** Converts an exception of Nest's interceptors for files to an error of the catalogue; any other error is returned unchanged. */
 export function refusalOfMultipart(thrown: unknown): unknown {
   if (!(thrown instanceof HttpException) || thrown instanceof ApiError) return thrown;
   const { cause, message } = thrown;
-  // Nest's 413 for a file already has the catalog's code, payload_too_large.
+  // Nest's 413 for a file already has the catalogue's code, payload_too_large.
   if (thrown.getStatus() === 413) return thrown;
   if (isOfMulter(cause)) return refusalOfMulter(cause);
   // Errors of busboy, which parses the parts, have no code.

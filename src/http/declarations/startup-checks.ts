@@ -46,7 +46,7 @@ class ModuleChecks extends DeclarationChecks {
     checkThrottles(this.discovery);
     checkGateways(this.discovery);
     await checkEntities(declared, !isProduction);
-    // LateChecks compares a database in memory, since a refused start leaves nothing of it.
+    // A database in memory is compared later, by LateChecks, because nothing of it remains after a refused startup.
     if (!isProduction && !isInMemory(declared))
       await checkDeclaredMigrations(declared.options as unknown as Tables);
   }

@@ -16,7 +16,8 @@ export type StoredResponse = Pick<IdempotencyEntry, 'digest' | 'status' | 'heade
 
 /**
  * Stores responses of requests with an `Idempotency-Key` for IDEMPOTENCY_RETENTION_DAYS, measured with the machine's clock. If the clock is
- * set back, a response is kept longer by the same amount, but at most until its original time plus one hour.
+ * set back, a response is kept longer by the same amount. A response whose creation time is then in the future counts as new: the hourly
+ * sweep resets the time to that of the sweep, so that the response is kept for a full retention period from then on.
  */
 @Injectable()
 export class IdempotencyStore {

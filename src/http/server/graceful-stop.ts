@@ -5,7 +5,7 @@ import type { Connections } from './connections.js';
 
 /** Interval between attempts to close idle connections while the last requests run, in milliseconds. */
 const SWEEP_MS = 50;
-/** How long idle and new connections stay open after the stop has begun, in milliseconds. Requests on them are still served. */
+/** How long idle and new connections stay open after shutdown has begun, in milliseconds. Requests on them are still served. */
 const IDLE_GRACE_MS = 300;
 /** Node's default backlog: how many connections may wait to be accepted. */
 const BACKLOG = 511;
@@ -52,7 +52,7 @@ async function acceptArrived(server: Server, timeoutMs: number): Promise<void> {
   let before: number;
   do {
     before = accepted.connections;
-    // A whole turn between two of them.
+    // A whole turn of the event loop passes between two of them.
     await setImmediate();
     await setImmediate();
   } while (accepted.connections > before && accepted.connections < BACKLOG && performance.now() < until);

@@ -27,7 +27,7 @@ const MAX_WAIT_S = 0.75;
  * cached response: sent immediately, refusals to 2,000 connections left 4 % of the capacity for accepted requests.
  */
 const REFUSAL_INTERVAL_MS = 1;
-/** Maximum time that a refusal waits, in milliseconds. If more of them wait than have a turn until then, the interval is shorter. */
+/** Maximum time that a refusal waits, in milliseconds. If more refusals wait than can be sent in this time, the interval is shorter. */
 const MAX_REFUSAL_WAIT_MS = 1_000;
 /** Methods whose handlers do not wait for a body. */
 const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -48,7 +48,7 @@ export class Overload implements NestMiddleware {
   private exempt: ReadonlySet<string> | undefined;
   private refused = 0;
   private lastRefusedAt = 0;
-  /** When the last of the waiting refusals is sent, as a value of `performance.now()`. */
+  /** When the last of the waiting refusals is to be sent, as a value of `performance.now()`. */
   private lastScheduledAt = 0;
   private startedAt: number | undefined;
 
@@ -140,7 +140,7 @@ export class Overload implements NestMiddleware {
     writeRefusal(refusal, request, response);
   }
 
-  /** Waits for the turn of a refusal. */
+  /** Waits until the next refusal may be sent. */
   private async delayRefusal(): Promise<void> {
     const now = performance.now();
     this.lastScheduledAt = Math.min(

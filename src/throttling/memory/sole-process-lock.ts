@@ -6,7 +6,7 @@ import type { Database } from '../../database/database.js';
 import type { Serving, LockSession } from '../../database/postgres/lock-session.js';
 import { QuotaStore } from '../quota-store.js';
 
-/** How long a start waits for its predecessor to exit, in milliseconds. */
+/** How long startup waits for the previous process to exit, in milliseconds. */
 const WAIT_MS = 3_000;
 /**
  * How long others may report another name for the counts before it means another Redis, in milliseconds. When Redis has lost its data, an
@@ -90,7 +90,7 @@ export class SoleProcessLock implements OnApplicationShutdown {
 }
 
 /**
- * Why a start would be refused alongside the instances that run now; undefined if it would not. Claims nothing. A process that serves alone
+ * Why startup would be refused alongside the instances that run now; undefined if it would not. Claims nothing. A process that serves alone
  * may be the service itself, so it is no reason to refuse a process without Redis. `countsIn` reads the name of the counts in Redis.
  */
 export async function refusalFor(

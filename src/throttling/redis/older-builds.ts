@@ -11,7 +11,7 @@ import {
 import { Refusal } from '../../core/refusal.js';
 import { REDIS_PREFIX, RedisKeys } from './redis-keys.js';
 
-/** How long a start waits for them to exit, in milliseconds. */
+/** How long startup waits for them to exit, in milliseconds. */
 const WAIT_MS = 15_000;
 const POLL_MS = 500;
 /** An instance without a heartbeat for this time, in milliseconds, has exited. */

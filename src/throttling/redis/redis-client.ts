@@ -97,7 +97,7 @@ export class WriteBatch {
 
   constructor(private readonly redis: RedisClient) {}
 
-  /** Buffers writes until the end of the turn. */
+  /** Buffers writes until the end of the turn of the event loop. */
   open(): void {
     if (this.isOpen) return;
     this.isOpen = true;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RedisKeys } from './redis-keys.js';
 
-// Counts continue after an update, and a start detects instances of these builds.
+// Counts continue after an update, and startup detects instances of these builds.
 it('are those of the builds before', () => {
   const names = (keys: RedisKeys) => [
     keys.counter('client:a', 'client:a', 60_000, 7),

@@ -29,7 +29,7 @@ const STALE_MS = 10_000;
 const OUTAGE_GRACE_MS = 15_000;
 /** Time limit to connect to one server, in milliseconds. */
 const CONNECT_LIMIT_MS = 1_000;
-/** How long a start waits for the connection, in milliseconds, including a query to a Sentinel. */
+/** How long startup waits for the connection, in milliseconds, including a query to a Sentinel. */
 const OPEN_LIMIT_MS = 2 * CONNECT_LIMIT_MS;
 /** How long the unused name of the data is kept, in milliseconds. */
 const DATA_NAME_MS = 86_400_000;

@@ -66,7 +66,7 @@ function waitForClose(dialog, mayClose, onBlocked) {
 
 /**
  * Confirms a change and makes it. If it is refused, the dialog stays open with the reason; it cannot be closed while the request is
- * running. Returns the response, or undefined if cancelled.
+ * running. Returns the response, or undefined if canceled.
  * @param {Question} question
  * @returns {Promise<any>}
  */

@@ -27,8 +27,8 @@ export class SqliteAvailability extends WriteAvailability {
   readonly lock: Outage<true>;
   private readonly reads: Outage<Failure>;
   /**
-   * Damage is permanent, even if later reads succeed, because other damaged pages are found only when they are read. The next start checks
-   * the file.
+   * Damage is permanent, even if later reads succeed, because other damaged pages are found only when they are read. The file is checked at
+   * the next startup.
    */
   private readonly damage: Outage<ApiError>;
 
