@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
-/** Ends a response once all requests that have arrived are handled, so that a client on the same machine wakes up once for all. */
+/**
+ * Ends a response once all requests that have arrived are handled, so that a client on the same machine is woken once for all responses.
+ */
 export function deferEnd(response: ServerResponse, body?: string): void {
   response.writeHead(response.statusCode);
   setImmediate(end, response, body);

@@ -17,7 +17,7 @@ interface Joining {
   readonly max: number;
   /** Whether a statement must not run while the same one runs; otherwise, reads do not wait for earlier ones. */
   readonly areSerial: boolean;
-  /** Whether an error of a joined statement is one of each of its reads, rather than caused by one of them. */
+  /** Whether an error of a joined statement applies to all of its reads, rather than being caused by one of them. */
   readonly isShared: (error: unknown) => boolean;
 }
 

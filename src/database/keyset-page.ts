@@ -91,13 +91,13 @@ export async function keysetPage<T extends ObjectLiteral>(
     if (!isSelected) query.addSelect(nameOf(column));
   }
   // One extra row shows whether another page follows. In a to-many join, limit() counts joined rows, while take() reads the keys first.
-  const most = limit + 1;
+  const limitWithExtra = limit + 1;
   const isMultiplied = query.expressionMap.joinAttributes.some(
     ({ relation }) => !relation || relation.isOneToMany || relation.isManyToMany,
   );
   query.offset(undefined).skip(undefined);
   const rows = await (
-    isMultiplied ? query.limit(undefined).take(most) : query.take(undefined).limit(most)
+    isMultiplied ? query.limit(undefined).take(limitWithExtra) : query.take(undefined).limit(limitWithExtra)
   ).getMany();
   const items = rows.slice(0, limit);
   const last = items.at(-1);

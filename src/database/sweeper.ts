@@ -83,14 +83,14 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
   }
 
   private async sweepAll(): Promise<void> {
-    let isAway = false;
+    let isOutageLogged = false;
     for (const sweep of this.sweeps) {
       try {
         await this.run(sweep);
       } catch (error) {
         // An outage fails all sweeps and is logged once.
-        if (isAway && error instanceof ApiError) continue;
-        isAway ||= error instanceof ApiError;
+        if (isOutageLogged && error instanceof ApiError) continue;
+        isOutageLogged ||= error instanceof ApiError;
         const { tableName } = this.dataSource.getMetadata(sweep.entity);
         this.logger.error(`Old rows of ${tableName} cannot be deleted; retrying in an hour`, error);
       }

@@ -51,8 +51,8 @@ export function banUntil(bannedUntil: number, nowMs: number, { banDurationsMs }:
 }
 
 /**
- * A copy of a state in which nothing lasts longer from now than its full length, because the clock may have been set back since it was
- * written. If it was set forward, bans and waits whose end has passed are over.
+ * A copy of a state whose ban and waits last at most their full length from now, because the clock may have been set back since the state
+ * was written. If it was set forward, bans and waits whose end has passed are over.
  */
 export function clampLength(
   state: BanState,

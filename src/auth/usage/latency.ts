@@ -14,9 +14,9 @@ export function quantile(share: number, buckets: ReadonlyMap<number, number>): n
   const total = [...buckets.values()].reduce((sum, requests) => sum + requests, 0);
   let below = 0;
   for (const [bucket, requests] of [...buckets].toSorted(([a], [b]) => a - b)) {
-    const [most, within] = [2 ** bucket, (share * total - below) / requests];
-    const least = bucket === FIRST ? 0 : most / 2;
-    if (within <= 1) return Math.round((least + (most - least) * within) * 100) / 100;
+    const [upper, within] = [2 ** bucket, (share * total - below) / requests];
+    const lower = bucket === FIRST ? 0 : upper / 2;
+    if (within <= 1) return Math.round((lower + (upper - lower) * within) * 100) / 100;
     below += requests;
   }
   return null;

@@ -66,33 +66,35 @@ export function listTable(
   columns: readonly Column[],
   { screen, isWide, now }: View,
 ): string {
-  const most = isWide || !screen ? Infinity : screen.columns;
+  const maxWidth = isWide || !screen ? Infinity : screen.columns;
   const whole = [
     columns.map((column) => titleOf(column).toUpperCase()),
     ...rows.map((row) =>
-      columns.map((column) => textOf(cellOf(row as Row, column), ',', most === Infinity ? undefined : now)),
+      columns.map((column) =>
+        textOf(cellOf(row as Row, column), ',', maxWidth === Infinity ? undefined : now),
+      ),
     ),
   ];
-  const texts = most === Infinity ? whole : whole.map((row) => row.map((text) => cut(text, LONGEST)));
-  const count = columnsThatFit(widthsOf(texts), most);
+  const texts = maxWidth === Infinity ? whole : whole.map((row) => row.map((text) => cut(text, LONGEST)));
+  const count = columnsThatFit(widthsOf(texts), maxWidth);
   const shown = cutLast(
     texts.map((row) => row.slice(0, count)),
-    most,
+    maxWidth,
   );
   const [heading = '', ...body] = alignedLines(shown);
   const hint = hintOf(shown, whole);
   return [
     screen?.isColored === true ? BOLD + heading + PLAIN : heading,
     ...body,
-    ...(hint === undefined ? [] : [cut(hint, most)]),
+    ...(hint === undefined ? [] : [cut(hint, maxWidth)]),
   ].join('\n');
 }
 
 /** How many columns fit on a line: always the first, and each further one of which at least LEAST characters fit. */
-function columnsThatFit([first = 0, ...others]: readonly number[], most: number): number {
+function columnsThatFit([first = 0, ...others]: readonly number[], maxWidth: number): number {
   let used = first;
   const tooMany = others.findIndex((width) => {
-    const isTooMuch = used + GAP + Math.min(width, LEAST) > most;
+    const isTooMuch = used + GAP + Math.min(width, LEAST) > maxWidth;
     used += GAP + width;
     return isTooMuch;
   });
@@ -100,9 +102,9 @@ function columnsThatFit([first = 0, ...others]: readonly number[], most: number)
 }
 
 /** Cuts the last column to the remaining width; a single column is not cut. */
-function cutLast(rows: readonly string[][], most: number): string[][] {
+function cutLast(rows: readonly string[][], maxWidth: number): string[][] {
   const others = widthsOf(rows).slice(0, -1);
-  const left = others.length === 0 ? Infinity : others.reduce((rest, width) => rest - width - GAP, most);
+  const left = others.length === 0 ? Infinity : others.reduce((rest, width) => rest - width - GAP, maxWidth);
   return rows.map((row) => [...row.slice(0, -1), cut(row.at(-1) ?? '', left)]);
 }
 

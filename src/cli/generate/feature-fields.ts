@@ -120,10 +120,10 @@ function plain(form: string, kind: FieldKind): Reader {
   return [form, (argument) => (argument === '' ? kind : `${form} takes no argument.`)];
 }
 
-function textOf(most: string): FieldKind | string {
-  const length = /^[1-9]\d*$/.test(most) ? Number(most) : Infinity;
+function textOf(maxLength: string): FieldKind | string {
+  const length = /^[1-9]\d*$/.test(maxLength) ? Number(maxLength) : Infinity;
   if (length > MAX_TEXT_LENGTH)
-    return `The maximum length is a whole number from 1 to ${MAX_TEXT_LENGTH}, not ${most}.`;
+    return `The maximum length is a whole number from 1 to ${MAX_TEXT_LENGTH}, not ${maxLength}.`;
   const sample = (text: string) => `'${text.slice(0, length).trim()}'`;
   const samples = [sample('Some text'), sample('Another text')] as const;
   const options = `example: ${samples[0]}, maxLength: ${length}`;

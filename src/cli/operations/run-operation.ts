@@ -98,9 +98,9 @@ async function carryOut(call: Call, operation: Operation, service: Service, sent
     await (sent.method === 'get' ? call.show(result, text) : call.showChange(result, text));
     return;
   }
-  const most: unknown = call.options.limit ?? facts.limit ?? Infinity;
+  const max: unknown = call.options.limit ?? facts.limit ?? Infinity;
   const { entries: rows, total } = isPaged
-    ? await readList<Row>(service, sent, most)
+    ? await readList<Row>(service, sent, max)
     : { entries: (await read(service, sent)) as Row[], total: undefined };
   const columns = columnsOf(operation, rows[0]);
   if (facts.none === undefined) await call.showList(rows, columns, 'There are no entries.', total);

@@ -77,20 +77,20 @@ export interface ListPart<Entry> {
 }
 
 /**
- * Reads up to `most` entries of a list, page by page, and their total number if the service counts them. Throws Refusal if `most` is not a
+ * Reads up to `max` entries of a list, page by page, and their total number if the service counts them. Throws Refusal if `max` is not a
  * number.
  */
 export async function readList<Entry>(
   service: Service,
   sent: Sent,
-  most: unknown = Infinity,
+  max: unknown = Infinity,
 ): Promise<ListPart<Entry>> {
   const entries: Entry[] = [];
   let total: unknown;
-  const left = () => Number(most) - entries.length;
+  const left = () => Number(max) - entries.length;
   let cursor: string | undefined;
   do {
-    const limit = left() > 0 ? Math.min(PAGE_SIZE, left()) : most;
+    const limit = left() > 0 ? Math.min(PAGE_SIZE, left()) : max;
     const query = { ...sent.query, limit, ...(cursor === undefined ? {} : { cursor }) };
     const response = await send(service, { ...sent, query });
     entries.push(...(exactJson(await bodyOf(response)) as Entry[]));

@@ -15,8 +15,8 @@ export const DURATION_PATTERN = Object.entries(UNITS)
 /** A regular expression for the integers from 1 to a bound of several digits. */
 function upTo(bound: string): string {
   const ofItsLength = Array.from(bound).flatMap((digit, at) => {
-    const [least, most] = [at === 0 ? 1 : 0, Number(digit) - 1];
-    return least > most ? [] : `${bound.slice(0, at)}[${least}-${most}]\\d{${bound.length - at - 1}}`;
+    const [min, max] = [at === 0 ? 1 : 0, Number(digit) - 1];
+    return min > max ? [] : `${bound.slice(0, at)}[${min}-${max}]\\d{${bound.length - at - 1}}`;
   });
   return [`[1-9]\\d{0,${bound.length - 2}}`, ...ofItsLength, bound].join('|');
 }

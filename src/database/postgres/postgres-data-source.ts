@@ -139,8 +139,8 @@ export class PostgresDataSource extends Database {
 
   /** Other encodings cannot store all text that clients may send. */
   private async checkServer(): Promise<void> {
-    const [row] = await this.query<{ encoding: string; version: string; most: number }[]>(
-      `SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num') AS version, ${MAX_CONNECTIONS} AS most`,
+    const [row] = await this.query<{ encoding: string; version: string; allowed: number }[]>(
+      `SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num') AS version, ${MAX_CONNECTIONS} AS allowed`,
     );
     if (row?.encoding !== 'UTF8')
       throw new Error(
@@ -149,9 +149,9 @@ export class PostgresDataSource extends Database {
     if (Number(row.version) < MIN_VERSION)
       throw new Error(`PostgreSQL ${MIN_VERSION / 10_000} or newer is required`);
     const { pool } = this.pool.options;
-    if (row.most < pool + EXTRA_CONNECTIONS)
+    if (row.allowed < pool + EXTRA_CONNECTIONS)
       throw new Error(
-        `PostgreSQL allows ${row.most} connections, and DATABASE_POOL=${pool} needs ${pool + EXTRA_CONNECTIONS}. ` +
+        `PostgreSQL allows ${row.allowed} connections, and DATABASE_POOL=${pool} needs ${pool + EXTRA_CONNECTIONS}. ` +
           'Lower DATABASE_POOL (at least 2), or raise max_connections or the CONNECTION LIMIT of the user or the database.',
       );
     await checkOwnSessions(this.pool.connections);

@@ -44,7 +44,7 @@ export class WalDataVersion extends DataVersion {
   private headerState: 'unproven' | 'proven' | 'never' = 'unproven';
   /** Set while this process commits. */
   private expected: Expected | undefined;
-  /** Whether a commit with the expected counter was observed that may be another process's. */
+  /** Whether a commit was observed that has the expected counter but may be another process's. */
   private isUnattributed = false;
 
   constructor(private readonly files: DatabaseFiles) {

@@ -20,7 +20,10 @@ const QUIET_MS = 5_000;
 const MAX_RETRY_AFTER_S = 3;
 /** This many requests are always admitted, because the rate of an idle service says nothing about its capacity. */
 const ALWAYS_ACCEPTED = 500;
-/** Beyond those, as many as get their response in this time, in seconds (Little's law): less than the second after which clients give up. */
+/**
+ * Beyond those, as many requests are admitted as get their response within this time, in seconds (Little's law). It is less than the second
+ * after which clients give up.
+ */
 const MAX_WAIT_S = 0.75;
 /**
  * Interval between two refusals, in milliseconds. Many clients repeat a refused request immediately, and each refusal costs as much as a
@@ -74,7 +77,10 @@ export class Overload implements NestMiddleware {
     );
   }
 
-  /** Admits a request, or refuses it with 503. It counts from the end of its body until the head of its response is sent. */
+  /**
+   * Admits a request, or refuses it with 503. An admitted request is in flight from the end of its body until the head of its response is
+   * sent.
+   */
   use = (request: Request, response: Response, next: NextFunction): Promise<void> | undefined => {
     if (this.settings.maxEventLoopLagMs > 0) this.lag.watch();
     const reason = this.reason();

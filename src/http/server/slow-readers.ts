@@ -18,7 +18,10 @@ export interface Reading {
   readonly awaits: 'progress' | 'end' | 'event';
   /** A value of `performance.now()`. */
   readonly since: number;
-  /** How many bytes had left the socket's send buffer at `since`, or another value while the system takes part of a piece. */
+  /**
+   * How many bytes the operating system had taken from the socket at `since`. Compared only for equality: while the system has taken only
+   * part of a piece, the rest of it is subtracted twice.
+   */
   readonly read: number;
 }
 

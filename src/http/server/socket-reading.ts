@@ -27,7 +27,7 @@ export function isReadingPaused(socket: Socket): boolean {
 export function pauseReading(socket: Socket): void {
   if (isReadingPaused(socket)) return;
   socket.resume = () => socket;
-  // The event of an earlier call arrives only now, and Node then reads.
+  // The `resume` event of an earlier call may be emitted only after this, and Node would then read.
   socket.on('resume', pauseAgain);
   socket.pause();
 }

@@ -47,8 +47,8 @@ export class WaitingBytes {
   }
 
   private closeLargest(): void {
-    const [, most] = largest(this.holders.all(), ({ bytes }) => bytes);
-    const [socket] = largest(most.held.all(), (bytes) => bytes);
+    const [, holder] = largest(this.holders.all(), ({ bytes }) => bytes);
+    const [socket] = largest(holder.held.all(), (bytes) => bytes);
     this.delete(socket);
     socket.destroy();
   }
@@ -58,5 +58,5 @@ function largest<Key, Value>(
   entries: readonly [Key, Value][],
   bytesOf: (value: Value) => number,
 ): [Key, Value] {
-  return entries.reduce((most, entry) => (bytesOf(entry[1]) > bytesOf(most[1]) ? entry : most));
+  return entries.reduce((max, entry) => (bytesOf(entry[1]) > bytesOf(max[1]) ? entry : max));
 }

@@ -62,7 +62,8 @@ export class SoleProcessLock implements OnApplicationShutdown {
   }
 
   /**
-   * Reports the name of the counts only if others report no other, because two processes that start at the same time must see each other.
+   * Reports the name of the counts, unless another process reports a different name. Checks again after reporting, so that of two processes
+   * that start at the same time, at least one sees the other.
    */
   private async sharesRedis(server: LockSession): Promise<boolean> {
     const name = this.quotas.countsIn;

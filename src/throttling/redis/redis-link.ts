@@ -167,7 +167,7 @@ export class RedisLink {
     } catch (error) {
       reason = error;
     }
-    // ioredis reports a wrong password only after the commands behind it, which another user may have been allowed.
+    // ioredis reports a wrong password only after the responses to the commands that follow, which may succeed as the user `default`.
     await immediate();
     reason = this.refusal ?? reason;
     if (reason === undefined) this.onReconnected();

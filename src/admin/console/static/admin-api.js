@@ -184,9 +184,9 @@ function refusalOf({ status, headers }, body, isChange) {
       mayBeDone: isChange && status >= 500,
     });
   // The response is from a proxy, not from the service.
-  const away = status === 502 || status === 504 ? 503 : status;
+  const effective = status === 502 || status === 504 ? 503 : status;
   const message = `The response was ${status}, without a reason from the service.`;
-  return new Refusal(away, `http_${status}`, message, { retryAfterS, mayBeDone: isChange });
+  return new Refusal(effective, `http_${status}`, message, { retryAfterS, mayBeDone: isChange });
 }
 
 /**
