@@ -1,5 +1,5 @@
 import { prepareProcess, startService } from './start/start-service.js';
-import { keepCompiled } from './core/compile-cache.js';
+import { enableCompileCache } from './core/compile-cache.js';
 import { softwareVersion } from './core/software-version.js';
 
 const USAGE = `Usage: node dist/bundle/main.js [--help | --version]
@@ -9,7 +9,7 @@ To administer clients, keys and the database, use another command: npx petstore 
 `;
 
 prepareProcess();
-keepCompiled();
+enableCompileCache();
 if (process.argv.length > 2) handleArguments(process.argv.slice(2));
 await startService();
 

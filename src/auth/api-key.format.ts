@@ -90,7 +90,7 @@ function reasonOf(text: string): string {
 function checksumOf(rest: string): string {
   let value = crc32(rest);
   let text = '';
-  for (let place = 0; place < CHECKSUM_LENGTH; place += 1) {
+  for (let position = 0; position < CHECKSUM_LENGTH; position += 1) {
     text = ALPHABET.charAt(value % ALPHABET.length) + text;
     value = Math.floor(value / ALPHABET.length);
   }

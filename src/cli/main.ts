@@ -2,13 +2,13 @@ import 'reflect-metadata';
 import { existsSync, readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { adminDocument } from '../core/project-modules.js';
-import { keepCompiled } from '../core/compile-cache.js';
+import { enableCompileCache } from '../core/compile-cache.js';
 import { runPetstore } from './program.js';
 import { readSecret, terminalPrompt } from './frame/prompt.js';
 import { columnsOf } from './frame/table.js';
 import type { AdminDocument } from './operations/operations.js';
 
-keepCompiled();
+enableCompileCache();
 
 /** Imported only by commands that need it, so that help and usage errors are fast. */
 const application = () => import('./frame/application.js');

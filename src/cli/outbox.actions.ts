@@ -66,11 +66,11 @@ function changed(
   by: Actor,
   change: string,
   id: bigint,
-  make: (id: bigint) => Promise<number>,
+  changeEvent: (id: bigint) => Promise<number>,
 ): Promise<number> {
   return app.get(DataSource).transaction(async (manager) => {
     const found = await app.get(OutboxStore).find(id);
-    const count = await make(id);
+    const count = await changeEvent(id);
     if (!found || count === 0) throw notParked(String(id));
     const { listener, event, key } = found;
     // Without the event's data, which may be confidential.

@@ -8,6 +8,6 @@ interface CompileCache {
 }
 
 /** Caches compiled code for the next startup, in dist, because another user could plant code in the default folder. */
-export function keepCompiled(): void {
+export function enableCompileCache(): void {
   (module as CompileCache).enableCompileCache?.(join(softwareFolder(), 'dist', '.compiled'));
 }

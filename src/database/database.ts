@@ -11,7 +11,7 @@ import type { CachedKind, DataVersion } from './data-version.js';
 import type { Dialect } from './dialect.js';
 import { InsertBatches } from './insert-batches.js';
 import { widenInt64Relations } from './int64-relations.js';
-import { runInGroups, undoLast } from './migration-groups.js';
+import { runInGroups, revertLast } from './migration-groups.js';
 import type { LockSession } from './postgres/lock-session.js';
 import { JoiningEntityManager } from './transactions/joining-entity-manager.js';
 import type { Transactions } from './transactions/transactions.js';
@@ -119,7 +119,7 @@ export abstract class Database extends DataSource {
   }
 
   override undoLastMigration({ transaction = 'all', fake = false }: MigrationRun = {}): Promise<void> {
-    return transaction === 'all' ? undoLast(this, fake) : super.undoLastMigration({ transaction, fake });
+    return transaction === 'all' ? revertLast(this, fake) : super.undoLastMigration({ transaction, fake });
   }
 
   protected override async buildMetadatas(): Promise<void> {

@@ -34,7 +34,7 @@ export async function runInGroups(database: Migrated, fake: boolean): Promise<Mi
 }
 
 /** Reverts the last migration, outside of a transaction if it ran that way. */
-export async function undoLast(database: Migrated, fake: boolean): Promise<void> {
+export async function revertLast(database: Migrated, fake: boolean): Promise<void> {
   const executor = new MigrationExecutor(database);
   const [last] = await executor.getExecutedMigrations();
   const all = await executor.getAllMigrations();

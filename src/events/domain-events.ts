@@ -78,10 +78,10 @@ export class DomainEvents {
    */
   publish<Data extends object>(event: DomainEvent<Data>, data: NoInfer<Data>): void;
   publish(event: DomainEvent<object>, data: object): void | Promise<void> {
-    return isDurable(event) ? this.keep(event, data) : this.emit(event, data);
+    return isDurable(event) ? this.store(event, data) : this.emit(event, data);
   }
 
-  private async keep(event: DurableEvent<object>, data: object): Promise<void> {
+  private async store(event: DurableEvent<object>, data: object): Promise<void> {
     await this.outbox.add(event.name, String(event.key(data)), data);
     this.emit(event, data);
   }

@@ -65,11 +65,11 @@ export class WebhookDispatcher {
     const failing = endpoints.filter(({ failures }) => failures > 0).slice(0, MAX_FAILING - this.failing);
     return [
       ...(isFanOut ? [{ key: FAN_OUT, run: () => this.fanOuts.run().then(() => true) }] : []),
-      ...[...healthy, ...failing].map((endpoint) => this.turnOf(endpoint)),
+      ...[...healthy, ...failing].map((endpoint) => this.workItemOf(endpoint)),
     ];
   }
 
-  private turnOf({ id, failures }: DueEndpoint): WorkItem {
+  private workItemOf({ id, failures }: DueEndpoint): WorkItem {
     const isFailing = Number(failures > 0);
     const run = (signal: AbortSignal): Promise<boolean> => {
       this.failing += isFailing;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorCatalogue, placesOf } from '../../src/core/errors/define-errors.js';
+import { errorCatalogue, placeholdersOf } from '../../src/core/errors/define-errors.js';
 import { responseOf } from '../kit/contract.js';
 import { openForAll, openForTest } from '../support/opened.js';
 
@@ -52,7 +52,7 @@ describe('the example of a refusal', () => {
   it('has a value for every place of a message, in every row of the catalogue', () => {
     expect(errorCatalogue().length).toBeGreaterThan(30);
     for (const { code, message, example = {} } of errorCatalogue())
-      expect([code, Object.keys(example).toSorted()]).toEqual([code, placesOf(message)]);
+      expect([code, Object.keys(example).toSorted()]).toEqual([code, placeholdersOf(message)]);
   });
 
   const exampleOf = (operation: string, code: string): Json =>

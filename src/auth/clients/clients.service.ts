@@ -123,7 +123,7 @@ export class ClientsService {
         const params = { id, instant: client.suspendedAt };
         throw new ApiError(CLIENTS_ERRORS.client_already_suspended, { params });
       }
-      if (!options.force) await this.keepLastKey(manager, id);
+      if (!options.force) await this.refuseForLastKey(manager, id);
       client.suspendedAt = this.clock.instant();
       return { suspendedAt: client.suspendedAt, ...forceDetail(options) };
     });
@@ -153,7 +153,7 @@ export class ClientsService {
   ): Promise<Client> {
     const deletable = async (manager = this.clients.manager): Promise<Client> => {
       const client = await this.get(id, manager);
-      if (!options.force) await this.keepLastKey(manager, id);
+      if (!options.force) await this.refuseForLastKey(manager, id);
       return client;
     };
     await deletable();
@@ -193,7 +193,7 @@ export class ClientsService {
     });
   }
 
-  private keepLastKey(manager: EntityManager, clientId: string): Promise<void> {
+  private refuseForLastKey(manager: EntityManager, clientId: string): Promise<void> {
     return protectLastKey(manager, this.clock.now(), (key) => key.clientId === clientId);
   }
 }

@@ -20,7 +20,7 @@ import { DEPRECATED, type RequestCount } from './client-requests.entity.js';
 
 const RETENTION_MS = 2 * DAY_MS;
 
-/** Adds to the stored amounts, but stores the maximum of a percentage. Ignores deleted clients. Locks the clients, as KEEP_OF_KEYS does. */
+/** Adds to the stored amounts, but stores the maximum of a percentage. Ignores deleted clients. Locks the clients, as STORE_ERRORS_OF_KEYS does. */
 export const RAISE = (rows: string, dialect: Dialect): string => `
   INSERT INTO client_alerts (kind, window_start, client_id, amount)
   SELECT value ->> 'kind', CAST(value ->> 'start' AS BIGINT), value ->> 'clientId', CAST(value ->> 'amount' AS INTEGER)

@@ -20,8 +20,8 @@ import {
 import {
   CUT,
   CUT_ALL,
-  KEEP_OF_KEYS,
-  KEEP_OF_USERS,
+  STORE_ERRORS_OF_KEYS,
+  STORE_ERRORS_OF_USERS,
   MAX_OPERATIONS_OF_CLIENT,
   OTHER,
   COPY_LAST_USE,
@@ -114,7 +114,7 @@ export class ClientRequests extends WriteBehind {
     // The console closes its own connections when a view is left, which is not an error.
     const isAbandoned = status === 499 && /^GET \/(?:admin|account)\b/.test(operation);
     if (status >= 400 && !isAbandoned && this.waitingErrors < MAX_ERRORS)
-      this.keep(clientId, [{ at: this.clock.now(), ended }]);
+      this.bufferErrors(clientId, [{ at: this.clock.now(), ended }]);
   }
 
   /** Counts a request that was refused and belongs to no client, because it has no key that exists. */
@@ -145,7 +145,7 @@ export class ClientRequests extends WriteBehind {
     else this.add(id, { clientId, start, keyId, operation, outcome, bucket, requests: 1 });
   }
 
-  private keep(clientId: string, errors: readonly StoredError[]): void {
+  private bufferErrors(clientId: string, errors: readonly StoredError[]): void {
     const stored = this.errors.get(clientId) ?? [];
     this.errors.set(clientId, stored);
     stored.push(...errors);
@@ -179,8 +179,8 @@ export class ClientRequests extends WriteBehind {
         rows.filter(({ keyId }) => keyId !== null),
         rows.filter(({ keyId }) => keyId === null),
       ];
-      await runForRows(manager, ofKeys, KEEP_OF_KEYS);
-      await runForRows(manager, ofUsers, KEEP_OF_USERS);
+      await runForRows(manager, ofKeys, STORE_ERRORS_OF_KEYS);
+      await runForRows(manager, ofUsers, STORE_ERRORS_OF_USERS);
       const ofClients = counts.map(([, count]) => count);
       const minutes = [
         ...ofClients,
@@ -209,7 +209,7 @@ export class ClientRequests extends WriteBehind {
         const since = this.errors.get(clientId) ?? [];
         this.errors.delete(clientId);
         this.waitingErrors -= since.length;
-        this.keep(clientId, [...stored, ...since]);
+        this.bufferErrors(clientId, [...stored, ...since]);
       }
     });
   }

@@ -87,7 +87,7 @@ export const COPY_LAST_USE = (rows: string): string => `
   FROM (SELECT value ->> 'keyId' AS key_id, MAX(value ->> 'at') AS at FROM ${rows} AS use GROUP BY 1) AS used
   WHERE api_keys.id = used.key_id AND (last_used_at IS NULL OR last_used_at < used.at OR last_used_at > :soon)`;
 
-const keepFrom = (source: string): string => `
+const storeFrom = (source: string): string => `
   INSERT INTO refused_requests (at, request_id, client_id, key_id, operation, status, code, address)
   SELECT value ->> 'at', value ->> 'requestId', value ->> 'clientId', value ->> 'keyId', value ->> 'operation',
     CAST(value ->> 'status' AS INTEGER), value ->> 'code', value ->> 'address'
@@ -97,13 +97,13 @@ const keepFrom = (source: string): string => `
  * Stores errors of keys. Ignores deleted clients, about which no process may write. Locks the clients, so it must run before statements
  * that lock their keys, because a deletion locks a client first.
  */
-export const KEEP_OF_KEYS = (rows: string, dialect: Dialect): string =>
-  keepFrom(
+export const STORE_ERRORS_OF_KEYS = (rows: string, dialect: Dialect): string =>
+  storeFrom(
     `${rows} AS refused JOIN clients ON clients.id = value ->> 'clientId' ${dialect.lockRows('clients')}`,
   );
 
 /** Stores errors of other credentials, whose users are not clients. */
-export const KEEP_OF_USERS = (rows: string): string => keepFrom(`${rows} AS refused`);
+export const STORE_ERRORS_OF_USERS = (rows: string): string => storeFrom(`${rows} AS refused`);
 
 /**
  * Deletes all but the last errors of these clients, and in total. Writers run one at a time (see Transactions.uncached()), so the limits

@@ -32,12 +32,12 @@ const OF_PARTS = /^(add|create|drop)(Column|Ind|ForeignKey|CheckConstraint|Uniqu
 export async function schemaChanges(dataSource: DataSource): Promise<SchemaChange[]> {
   const calls: Call[] = [];
   const builder = dataSource.driver.createSchemaBuilder();
-  const make = dataSource.createQueryRunner.bind(dataSource);
-  dataSource.createQueryRunner = (mode) => recording(make(mode), (...call) => calls.push(call));
+  const original = dataSource.createQueryRunner.bind(dataSource);
+  dataSource.createQueryRunner = (mode) => recording(original(mode), (...call) => calls.push(call));
   try {
     await builder.log();
   } finally {
-    dataSource.createQueryRunner = make;
+    dataSource.createQueryRunner = original;
   }
   return calls.flatMap((call) => changesOf(call, calls));
 }

@@ -75,7 +75,7 @@ export interface Operation {
 /** The operations of a document that are commands, the platform's first: those with a command name and a JSON body or none. */
 export function operationsOf(document: AdminDocument): Operation[] {
   const order = Object.keys(OPERATION_TABLE);
-  const placeOf = ({ command }: Operation): number =>
+  const positionOf = ({ command }: Operation): number =>
     order.includes(command) ? order.indexOf(command) : order.length;
   const found = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([method, operation]) =>
@@ -90,7 +90,9 @@ export function operationsOf(document: AdminDocument): Operation[] {
           })),
     ),
   );
-  return found.filter(({ command }) => isCommandName(command)).toSorted((a, b) => placeOf(a) - placeOf(b));
+  return found
+    .filter(({ command }) => isCommandName(command))
+    .toSorted((a, b) => positionOf(a) - positionOf(b));
 }
 
 function shapeOf(

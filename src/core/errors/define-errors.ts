@@ -38,9 +38,9 @@ export function defineErrors<Code extends string>(
       error(`has the status ${definition.status}. Use a status from 400 to 599.`);
     if (catalogue.has(code)) error('is declared twice. Rename one of them.');
     const { message, example } = definition;
-    if (example && placesOf(message).join() !== Object.keys(example).toSorted().join())
+    if (example && placeholdersOf(message).join() !== Object.keys(example).toSorted().join())
       error(
-        `has example values for ${Object.keys(example).join(', ') || 'no placeholders'}, but its message has ${placesOf(message).join(', ') || 'no placeholders'}. ` +
+        `has example values for ${Object.keys(example).join(', ') || 'no placeholders'}, but its message has ${placeholdersOf(message).join(', ') || 'no placeholders'}. ` +
           'Give exactly one example value for each placeholder.',
       );
     catalogue.set(code, rows[code]);
@@ -49,7 +49,7 @@ export function defineErrors<Code extends string>(
 }
 
 /** The names of the `{name}` placeholders of a message, without duplicates, in alphabetical order. */
-export function placesOf(message: string): string[] {
+export function placeholdersOf(message: string): string[] {
   const names = [...message.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   return [...new Set(names)].toSorted();
 }

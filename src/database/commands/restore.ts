@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { openDataSource } from '../data-source.js';
 import { refuseIfNewer, schemaStatus } from '../schema.js';
-import { makePrivateFolder, realFileOf } from '../sqlite/private-files.js';
+import { createPrivateFolder, realFileOf } from '../sqlite/private-files.js';
 import { ServerLock } from '../sqlite/server-lock.js';
 import { messageOf } from '../sqlite/availability/sqlite-errors.js';
 import { type VerifiedCopy, copyAndVerify } from './verified-copy.js';
@@ -81,7 +81,7 @@ async function restoreTo(
 /** The path of the database. If its folder is missing, such as after the loss of a disk, it is created as at startup. */
 async function realFileInFolder(database: string): Promise<string> {
   try {
-    await makePrivateFolder(dirname(database));
+    await createPrivateFolder(dirname(database));
     return await realFileOf(database);
   } catch (error) {
     throw new Refusal(`The folder of ${database} cannot be created: ${messageOf(error)}`);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, open, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { SIDECARS, makePrivateFile } from '../sqlite/private-files.js';
+import { SIDECARS, createPrivateFile } from '../sqlite/private-files.js';
 import { messageOf } from '../sqlite/availability/sqlite-errors.js';
 import { Refusal } from '../../core/refusal.js';
 
@@ -32,7 +32,7 @@ export class TemporaryFile {
     const path = temporaryPathFor(final);
     try {
       await removeStale(folder);
-      await makePrivateFile(path);
+      await createPrivateFile(path);
     } catch (error) {
       throw new Refusal(
         `The folder ${folder} cannot be written to (${messageOf(error)}). Create it, free up space on its disk, or give this user the ` +

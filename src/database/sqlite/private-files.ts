@@ -37,7 +37,7 @@ export async function realFileOf(file: string): Promise<string> {
  * Creates an empty file, or the target of a link, that only the current user can access, whatever the umask. An existing file stays
  * unchanged. Throws the error of the file system.
  */
-export async function makePrivateFile(file: string): Promise<void> {
+export async function createPrivateFile(file: string): Promise<void> {
   const created = await open(await realFileOf(file), 'wx', FILE_MODE).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'EEXIST') return undefined;
@@ -53,10 +53,10 @@ export async function makePrivateFile(file: string): Promise<void> {
 }
 
 /** Creates a folder and its missing parents for the current user only. Throws the error of the file system. */
-export async function makePrivateFolder(folder: string): Promise<void> {
+export async function createPrivateFolder(folder: string): Promise<void> {
   if (await stat(folder).catch(() => undefined)) return;
   // Step by step, because Node's recursive mkdir() never returns below /proc.
-  await makePrivateFolder(dirname(folder));
+  await createPrivateFolder(dirname(folder));
   try {
     await mkdir(folder, { mode: FOLDER_MODE });
     await chmod(folder, FOLDER_MODE);

@@ -3,7 +3,7 @@ import { access, chown, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Refusal } from '../../core/refusal.js';
 import { Connection } from './connection.js';
-import { LOCK_FILE, makePrivateFile, realFileOf } from './private-files.js';
+import { LOCK_FILE, createPrivateFile, realFileOf } from './private-files.js';
 import { messageOf } from './availability/sqlite-errors.js';
 
 /** How long a server waits for its predecessor to exit, in milliseconds. */
@@ -63,7 +63,7 @@ export class ServerLock {
     let connection: Connection | undefined;
     try {
       // Does not open an existing file, because closing any descriptor would drop this process's locks on it.
-      await makePrivateFile(path);
+      await createPrivateFile(path);
       await copyOwner(file, path);
       connection = await Connection.open(path, 'write', { busyTimeoutMs: waitMs });
       // Nothing is written; a journal file would need space on a possibly full disk and outlive a crash.

@@ -123,7 +123,7 @@ function pageOf(outline: DocumentOutline, path: string, site: Site, settings: Se
   return layout(site, {
     title: titleOf(outline, settings),
     path,
-    place: docsPath,
+    entryPath: docsPath,
     styles: [`${DOCS}/assets/docs.css`],
     main: `  <main id="main" tabindex="-1">
     <div id="swagger-ui" data-document="${document}"></div>

@@ -21,7 +21,7 @@ export interface PageContent {
   /** Path from the root of the service, such as `/docs/`. */
   readonly path: string;
   /** Path of its entry in the header, if different from its own. */
-  readonly place?: string;
+  readonly entryPath?: string;
   /** The content between header and footer, as HTML with relative links from `relativeTo()`. */
   readonly main: string;
   /** Style sheets, scripts and modules in addition to those of the frame, by path from the root of the service. */
@@ -50,14 +50,14 @@ export function relativeTo(page: string, path: string): string {
 /** A complete page: header with the documents and guides, content, footer. Readable without scripts. */
 export function layout(
   site: Site,
-  { title, path, place = path, main, styles = [], scripts = [], modules = [] }: PageContent,
+  { title, path, entryPath = path, main, styles = [], scripts = [], modules = [] }: PageContent,
 ): string {
   const to = (target: string) => escapeHtml(relativeTo(path, target));
   const list = (links: readonly PageLink[]) =>
     links
       .map(
         ({ label, path: target }) =>
-          `<li><a href="${to(target)}"${target === place ? ' aria-current="page"' : ''}>${escapeHtml(label)}</a></li>`,
+          `<li><a href="${to(target)}"${target === entryPath ? ' aria-current="page"' : ''}>${escapeHtml(label)}</a></li>`,
       )
       .join('');
   const name = escapeHtml(site.name);

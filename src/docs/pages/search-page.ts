@@ -52,9 +52,14 @@ function operationsOf({
       const { operationId = '', summary = '', description = '', tags = [] } = item[method] ?? {};
       if (operationId === '') return [];
       const title = `${method.toUpperCase()} ${base}${path}`;
-      const place = `${docsPath}#/${tags[0]?.replaceAll(' ', '%20') ?? 'default'}/${operationId}`;
+      const swaggerPath = `${docsPath}#/${tags[0]?.replaceAll(' ', '%20') ?? 'default'}/${operationId}`;
       return [
-        { title, kind: 'Operation', text: `${summary}. \`${operationId}\` ${description}`, path: place },
+        {
+          title,
+          kind: 'Operation',
+          text: `${summary}. \`${operationId}\` ${description}`,
+          path: swaggerPath,
+        },
       ];
     }),
   );

@@ -60,14 +60,14 @@ export class ServedAsset {
   private in(coding: Coding): Promise<Representation> {
     let representation = this.representations.get(coding);
     if (!representation) {
-      representation = this.make(coding);
+      representation = this.createRepresentation(coding);
       this.representations.set(coding, representation);
       representation.catch(() => this.representations.delete(coding));
     }
     return representation;
   }
 
-  private async make(coding: Coding): Promise<Representation> {
+  private async createRepresentation(coding: Coding): Promise<Representation> {
     const bytes = await compressed(
       coding === 'identity' ? await this.load() : (await this.in('identity')).bytes,
       coding,

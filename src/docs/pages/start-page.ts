@@ -71,7 +71,7 @@ export function missingPage(site: Site, path: string): PageContent {
 
 /** Links from a page to others. */
 function cardsOf({ documents, guides }: Site, from: string): string {
-  const reference = documents.map((place, at) => (at === 0 ? { ...place, label: 'API reference' } : place));
+  const reference = documents.map((page, at) => (at === 0 ? { ...page, label: 'API reference' } : page));
   const cards = [...reference, ...guides, { label: 'OpenAPI document', path: '/docs/openapi.json' }].map(
     ({ label, path }) =>
       `<li><a href="${escapeHtml(relativeTo(from, path))}"><strong>${escapeHtml(label)}</strong><span>${escapeHtml(TEXTS[path] ?? '')}</span></a></li>`,

@@ -83,7 +83,7 @@ function unquoted(value: string): string {
 class MultipartCheck {
   // The first boundary needs no preceding line break.
   private pending: Buffer = LINE_BREAK;
-  private place: 'content' | 'delimiter' | 'head' = 'content';
+  private state: 'content' | 'delimiter' | 'head' = 'content';
   private content: Content = blank;
   private hasEnded = false;
   private readonly delimiter: Buffer;
@@ -103,8 +103,8 @@ class MultipartCheck {
   /** Checks the next pending piece; returns whether to continue immediately. */
   private step(): boolean {
     if (this.hasEnded) blank(this.pending);
-    else if (this.place === 'content') return this.readContent();
-    else if (this.place === 'head') return this.readHead();
+    else if (this.state === 'content') return this.readContent();
+    else if (this.state === 'head') return this.readHead();
     else if (this.pending.length >= 2) return this.readDelimiter();
     return false;
   }
@@ -116,7 +116,7 @@ class MultipartCheck {
     const end = isLast ? at : Math.max(0, pending.length - delimiter.length + 1);
     this.content(pending.subarray(0, end), isLast);
     this.pending = pending.subarray(isLast ? at + delimiter.length : end);
-    if (isLast) this.place = 'delimiter';
+    if (isLast) this.state = 'delimiter';
     return isLast;
   }
 
@@ -125,7 +125,7 @@ class MultipartCheck {
     if (mark === '--') this.hasEnded = true;
     else if (mark !== '\r\n') throw malformedBody('a line with its boundary contains other characters');
     this.pending = this.pending.subarray(2);
-    this.place = 'head';
+    this.state = 'head';
     return true;
   }
 
@@ -136,7 +136,7 @@ class MultipartCheck {
     if (end === -1) return false;
     this.content = this.contentOf(this.pending.toString('latin1', 0, end));
     this.pending = this.pending.subarray(end + 4);
-    this.place = 'content';
+    this.state = 'content';
     return true;
   }
 

@@ -45,13 +45,13 @@ export class BodyGuard implements CanActivate {
     // 404 and 405 take precedence over 415, 413 and 400.
     if (BODILESS.has(request.method) || context.getClass() === UnmatchedRoutes) return true;
     if (!announcesBody(request)) {
-      keepRawBody(request, NO_BYTES);
+      storeRawBody(request, NO_BYTES);
       return true;
     }
     // A module's middleware has read it.
     if (request.readableEnded) {
       const { body } = request as { readonly body: unknown };
-      keepRawBody(request, Buffer.isBuffer(body) ? body : Buffer.from(writeExactJson(body)));
+      storeRawBody(request, Buffer.isBuffer(body) ? body : Buffer.from(writeExactJson(body)));
       return true;
     }
     const { id, consumption, bodyLimitBytes: limitBytes = this.settings.bodyLimitBytes } = operation;
@@ -85,13 +85,13 @@ async function read(
   if (!isAccepted && length !== undefined) throw unsupported(request, types, CODINGS);
   const bytes = await readBody(request, response, { types, limitBytes });
   if (!isAccepted && bytes.length > 0) throw unsupported(request, types, CODINGS);
-  keepRawBody(request, bytes);
+  storeRawBody(request, bytes);
   if (isParsed && (!isAccepted || isJsonType(mediaTypeOf(contentType)))) request.body = parsed(bytes);
   return true;
 }
 
 /** Stores the bytes of a body for Nest's `@RawBody()` and `RawBodyRequest`. */
-function keepRawBody(request: RawBodyRequest<Request>, bytes: Buffer): void {
+function storeRawBody(request: RawBodyRequest<Request>, bytes: Buffer): void {
   request.rawBody ??= bytes;
 }
 

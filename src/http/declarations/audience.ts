@@ -60,9 +60,9 @@ function separateReads(
 
 /** Handler parameter: validates and documents it as this class if audiences differ; by default, as declared. */
 export function OfClass(dto: Type): ParameterDecorator {
-  return (prototype, method, place) => {
+  return (prototype, method, index) => {
     if (method === undefined) return;
     const types = Reflect.getMetadata('design:paramtypes', prototype, method) as readonly unknown[];
-    Reflect.defineMetadata('design:paramtypes', types.with(place, dto), prototype, method);
+    Reflect.defineMetadata('design:paramtypes', types.with(index, dto), prototype, method);
   };
 }

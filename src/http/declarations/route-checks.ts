@@ -91,9 +91,9 @@ export function checkIds(operations: readonly RegisteredOperation[]): void {
     const id = documented?.operationId;
     if (id === undefined) continue;
     for (const version of [metadataOf(one, VERSION_METADATA)].flat()) {
-      const place = `${String(version)} ${id}`;
-      const other = byId.get(place);
-      byId.set(place, one);
+      const key = `${String(version)} ${id}`;
+      const other = byId.get(key);
+      byId.set(key, one);
       if (!other) continue;
       const text = `${one.name}: ${other.name} also has the operation id "${id}". Rename one of them.`;
       // Controllers that inherit a handler cannot give it different ids, and each may be right.

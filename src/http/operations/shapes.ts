@@ -4,7 +4,7 @@ import type { DeclaredMember } from '../../database/declared-members.js';
 import { JsonText } from '../../database/json-rows.js';
 
 /** Called with the name and class of each required member that is missing or has the wrong type. */
-export type Lacks = (member: string, owner: string) => void;
+export type OnMissing = (member: string, owner: string) => void;
 
 /** What a schema declares for a value. */
 export interface Shape {
@@ -12,7 +12,7 @@ export interface Shape {
    * Reduces a value to its declared part; undefined if it has the wrong type. With `isText`, it was parsed from JSON, so its members have
    * their JSON names instead of property names.
    */
-  show(value: unknown, lacks: Lacks, isText?: boolean): unknown;
+  show(value: unknown, onMissing: OnMissing, isText?: boolean): unknown;
   /** Whether a value matches the schema; additional members are allowed. */
   matches(value: unknown, isText?: boolean): boolean;
 }
@@ -36,9 +36,9 @@ export class ScalarShape implements Shape {
     private readonly values: readonly unknown[] | undefined,
   ) {}
 
-  show(value: unknown, lacks: Lacks): unknown {
+  show(value: unknown, onMissing: OnMissing): unknown {
     if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map((element) => this.show(element, lacks));
+    if (Array.isArray(value)) return value.map((element) => this.show(element, onMissing));
     return isObject(scalarOf(value)) ? undefined : value;
   }
 
@@ -53,9 +53,9 @@ export class ScalarShape implements Shape {
 export class ListShape implements Shape {
   constructor(private readonly items: Shape) {}
 
-  show(value: unknown, lacks: Lacks, isText?: boolean): unknown {
-    if (!Array.isArray(value)) return this.items.show(value, lacks, isText);
-    return value.map((element) => this.items.show(element, lacks, isText));
+  show(value: unknown, onMissing: OnMissing, isText?: boolean): unknown {
+    if (!Array.isArray(value)) return this.items.show(value, onMissing, isText);
+    return value.map((element) => this.items.show(element, onMissing, isText));
   }
 
   matches(value: unknown, isText?: boolean): boolean {
@@ -80,7 +80,7 @@ export class ObjectShape implements Shape {
     return (this.read ??= this.declared());
   }
 
-  show(sent: unknown, lacks: Lacks, isText = false): unknown {
+  show(sent: unknown, onMissing: OnMissing, isText = false): unknown {
     if (sent === null || sent === undefined) return sent;
     // A class without declared members does not restrict the value.
     if (this.members.length === 0 && !this.others) return sent;
@@ -88,7 +88,7 @@ export class ObjectShape implements Shape {
     // An instance of this class is already reduced.
     if (sent instanceof JsonText && this.dto && sent.dto === this.dto) return sent;
     const value = inJson(sent);
-    if (Array.isArray(value)) return value.map((element) => this.show(element, lacks, isOfText));
+    if (Array.isArray(value)) return value.map((element) => this.show(element, onMissing, isOfText));
     if (!isObject(value)) return undefined;
     const shown: Record<string, unknown> = {};
     for (const { property, name, shape, isRequired, isNullable, isOmittedWhenNull } of this.members) {
@@ -96,15 +96,15 @@ export class ObjectShape implements Shape {
       if (member === null) {
         if (!isOmittedWhenNull) shown[name] = null;
       } else if (member !== undefined) {
-        const part = shape.show(member, lacks, isOfText);
-        if (part === undefined) lacks(name, this.owner);
+        const part = shape.show(member, onMissing, isOfText);
+        if (part === undefined) onMissing(name, this.owner);
         else shown[name] = part;
       } else if (isRequired) {
         if (isNullable) shown[name] = null;
-        else lacks(name, this.owner);
+        else onMissing(name, this.owner);
       }
     }
-    if (this.others) this.showOthers(this.others, value, shown, lacks, isOfText);
+    if (this.others) this.showOthers(this.others, value, shown, onMissing, isOfText);
     return shown;
   }
 
@@ -112,14 +112,14 @@ export class ObjectShape implements Shape {
     others: Shape,
     value: Members,
     shown: Record<string, unknown>,
-    lacks: Lacks,
+    onMissing: OnMissing,
     isText: boolean,
   ): void {
     const named = new Set(this.members.map(({ property, name }) => (isText ? name : property)));
     for (const [name, member] of Object.entries(value)) {
       // Additional members have no declared names, so only their type distinguishes them from hidden members.
       if (named.has(name) || (others instanceof ScalarShape && !others.matches(member))) continue;
-      const part = others.show(member, lacks, isText);
+      const part = others.show(member, onMissing, isText);
       if (part !== undefined) shown[name] = part;
     }
   }
@@ -148,11 +148,11 @@ export class ChoiceShape implements Shape {
     private readonly discriminator: Discriminator | undefined,
   ) {}
 
-  show(value: unknown, lacks: Lacks, isText?: boolean): unknown {
+  show(value: unknown, onMissing: OnMissing, isText?: boolean): unknown {
     if (value === null) return null;
     const shape = this.shapeFor(value, isText);
-    if (shape || !Array.isArray(value)) return shape?.show(value, lacks, isText);
-    return value.map((element) => this.show(element, lacks, isText));
+    if (shape || !Array.isArray(value)) return shape?.show(value, onMissing, isText);
+    return value.map((element) => this.show(element, onMissing, isText));
   }
 
   matches(value: unknown, isText?: boolean): boolean {
@@ -174,12 +174,12 @@ export class ChoiceShape implements Shape {
 export class WholeShape implements Shape {
   constructor(private readonly parts: readonly Shape[]) {}
 
-  show(value: unknown, lacks: Lacks, isText?: boolean): unknown {
-    if (Array.isArray(value)) return value.map((element) => this.show(element, lacks, isText));
+  show(value: unknown, onMissing: OnMissing, isText?: boolean): unknown {
+    if (Array.isArray(value)) return value.map((element) => this.show(element, onMissing, isText));
     // A schema that allows anything, such as one with only a description, adds nothing to the others.
     const declared = this.parts.filter((part) => part !== FREE);
     const parts = declared.length === 0 ? this.parts : declared;
-    const shown = parts.map((part) => inJson(part.show(value, lacks, isText)));
+    const shown = parts.map((part) => inJson(part.show(value, onMissing, isText)));
     const other = shown.findIndex((part) => !isObject(part));
     return other === -1 ? Object.assign({}, ...shown) : shown[other];
   }

@@ -11,7 +11,7 @@ import { refuseCircle, writeExactJson } from '../../core/exact-json.js';
 import { entityTag, writeRevalidated } from './entity-tag.js';
 import { shapeOf } from '../operations/declared-shape.js';
 import { isJsonType, mediaTypeOf } from '../../core/media-type.js';
-import type { Lacks } from '../operations/shapes.js';
+import type { OnMissing } from '../operations/shapes.js';
 
 /** The media type of JSON responses. */
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
@@ -63,7 +63,7 @@ function textOf(body: unknown, dto: Type | undefined, operation?: RegisteredOper
 
 function reducedText(body: unknown, dto: Type, operation: RegisteredOperation | undefined): JsonText {
   try {
-    const shown = shapeOf(dto).show(body, lacksOf(operation));
+    const shown = shapeOf(dto).show(body, missingMemberLogger(operation));
     return new JsonText(writeExactJson(shown), false, dto);
   } catch (error) {
     // With a DTO that references itself, entities may form a cycle.
@@ -73,25 +73,25 @@ function reducedText(body: unknown, dto: Type, operation: RegisteredOperation | 
 }
 
 const logger = new Logger('Response');
-const logged = new WeakMap<RegisteredOperation, Lacks>();
+const logged = new WeakMap<RegisteredOperation, OnMissing>();
 
 /** Logs each member that responses of an operation lack, once. */
-function lacksOf(operation: RegisteredOperation | undefined): Lacks {
+function missingMemberLogger(operation: RegisteredOperation | undefined): OnMissing {
   if (!operation) return () => undefined;
   const { id, name } = operation;
-  let lacks = logged.get(operation);
-  if (!lacks) {
+  let onMissing = logged.get(operation);
+  if (!onMissing) {
     const members = new Set<string>();
-    lacks = (member, owner) => {
+    onMissing = (member, owner) => {
       if (members.has(`${owner}.${member}`)) return;
       members.add(`${owner}.${member}`);
       logger.warn(
         `The response of ${id} (${name}) lacks "${member}" of ${owner}, or its value does not match the declaration.`,
       );
     };
-    logged.set(operation, lacks);
+    logged.set(operation, onMissing);
   }
-  return lacks;
+  return onMissing;
 }
 
 /** Whether a result matches a DTO: an object with all required members and at least one declared member, or an array of such objects. */

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { Connection } from '../connection.js';
-import { makePrivateFile, makePrivateFolder } from '../private-files.js';
+import { createPrivateFile, createPrivateFolder } from '../private-files.js';
 import {
   NAME_ANOTHER,
   UnusableDatabase,
@@ -112,12 +112,12 @@ async function checkAccess(file: string): Promise<number> {
   if (!existing) {
     await existingParent(file);
     const refused = `${file} cannot be used: its folder ${folder} cannot be created`;
-    await withPermissionErrors(refused, () => makePrivateFolder(folder));
+    await withPermissionErrors(refused, () => createPrivateFolder(folder));
   }
   const what = `${file} cannot be used: its folder ${dirname(file)} is not writable, and SQLite creates files next to the database`;
   await withPermissionErrors(what, () => access(folder, constants.W_OK));
   // SQLite would create it with permissions according to the umask.
-  if (!existing) await withPermissionErrors(`${file} cannot be created`, () => makePrivateFile(file));
+  if (!existing) await withPermissionErrors(`${file} cannot be created`, () => createPrivateFile(file));
   return existing?.size ?? 0;
 }
 

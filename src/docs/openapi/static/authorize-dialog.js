@@ -2,7 +2,7 @@
 // Authorize as a native modal dialog, which traps and restores the focus. The key is stored only in this tab, where it survives reloads
 // and other documents. The library's persistAuthorization would leave it for the next user of the browser.
 
-const PLACE = 'petstore-docs-key';
+const STORAGE_KEY = 'petstore-docs-key';
 
 /** Plugin of the Swagger UI. */
 export function authorizeDialog({ React: { createElement: h, useLayoutEffect, useRef, useState } }) {
@@ -44,11 +44,11 @@ export function authorizeDialog({ React: { createElement: h, useLayoutEffect, us
     );
   }
 
-  const keep =
+  const storeKey =
     (original, { authSelectors }) =>
     (payload) => {
       original(payload);
-      sessionStorage.setItem(PLACE, JSON.stringify(authSelectors.authorized()));
+      sessionStorage.setItem(STORAGE_KEY, JSON.stringify(authSelectors.authorized()));
     };
   return {
     components: { authorizationPopup: AuthorizationPopup },
@@ -61,13 +61,13 @@ export function authorizeDialog({ React: { createElement: h, useLayoutEffect, us
       },
     },
     statePlugins: {
-      auth: { wrapActions: { authorizeWithPersistOption: keep, logoutWithPersistOption: keep } },
+      auth: { wrapActions: { authorizeWithPersistOption: storeKey, logoutWithPersistOption: storeKey } },
     },
   };
 }
 
 /** Gives a Swagger UI the key that the tab keeps. */
 export function restoreKey(ui) {
-  const stored = sessionStorage.getItem(PLACE);
+  const stored = sessionStorage.getItem(STORAGE_KEY);
   if (stored !== null) ui.authActions.restoreAuthorization({ authorized: JSON.parse(stored) });
 }

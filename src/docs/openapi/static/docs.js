@@ -9,10 +9,10 @@ import { pageLayout } from './page-layout.js';
 
 // Defined by the library's script, which precedes this one on the page.
 const { SwaggerUIBundle } = /** @type {any} */ (globalThis);
-const place = /** @type {HTMLElement} */ (document.getElementById('swagger-ui'));
+const container = /** @type {HTMLElement} */ (document.getElementById('swagger-ui'));
 const ui = SwaggerUIBundle({
-  url: new URL(place.dataset.document ?? '', document.baseURI).href,
-  domNode: place,
+  url: new URL(container.dataset.document ?? '', document.baseURI).href,
+  domNode: container,
   presets: [SwaggerUIBundle.presets.apis],
   plugins: [authorizeDialog, exactJson, operations, pageLayout],
   layout: 'PageLayout',
@@ -24,5 +24,5 @@ const ui = SwaggerUIBundle({
   validatorUrl: null,
   onComplete: () => restoreKey(ui),
 });
-nameControls(place);
-showLinkedOperation(place);
+nameControls(container);
+showLinkedOperation(container);

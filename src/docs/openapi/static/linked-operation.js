@@ -14,9 +14,9 @@ function linkedElement() {
 
 /**
  * Keeps it in view while the page is rendered and the content above it grows, unless the reader scrolls.
- * @param {HTMLElement} place where the Swagger UI renders
+ * @param {HTMLElement} container where the Swagger UI renders
  */
-function showIn(place) {
+function showIn(container) {
   if (!location.hash.startsWith('#/')) return;
   let at = scrollY;
   const end = () => observer.disconnect();
@@ -31,15 +31,15 @@ function showIn(place) {
     at = scrollY;
   };
   const observer = new MutationObserver(() => requestAnimationFrame(show));
-  observer.observe(place, { childList: true, subtree: true });
+  observer.observe(container, { childList: true, subtree: true });
   show();
 }
 
 /**
  * Scrolls to the operation in the URL, now and whenever the URL changes.
- * @param {HTMLElement} place where the Swagger UI renders
+ * @param {HTMLElement} container where the Swagger UI renders
  */
-export function showLinkedOperation(place) {
-  showIn(place);
-  addEventListener('hashchange', () => showIn(place));
+export function showLinkedOperation(container) {
+  showIn(container);
+  addEventListener('hashchange', () => showIn(container));
 }

@@ -20,8 +20,8 @@ export function operations({ React: { createElement: h, Fragment, useState } }) 
       const operationProps = props.operationProps.set('isDeepLinkingEnabled', false);
       const path = h(Original, { ...props, operationProps });
       if (!operationProps.get('deprecated')) return path;
-      const place = ['paths', operationProps.get('path'), operationProps.get('method')];
-      const end = endOf(specSelectors.specJson().getIn(place));
+      const keys = ['paths', operationProps.get('path'), operationProps.get('method')];
+      const end = endOf(specSelectors.specJson().getIn(keys));
       return h(Fragment, null, path, h('span', { className: 'badge warn' }, end));
     };
 

@@ -1,8 +1,8 @@
 // @ts-check
 // Inserts the page's address, which the service does not know behind a proxy, into commands, and adds a button to copy them.
 
-for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-api]')))
-  place.textContent = new URL(place.dataset.api ?? '', document.baseURI).href;
+for (const element of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-api]')))
+  element.textContent = new URL(element.dataset.api ?? '', document.baseURI).href;
 
 for (const block of document.querySelectorAll('pre')) {
   const button = document.createElement('button');
