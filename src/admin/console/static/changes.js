@@ -413,7 +413,9 @@ export function rotateSecret({ id }) {
 export async function sendMessage(endpointId, deliveryId) {
   const path = deliveryId === undefined ? 'test' : `deliveries/${deliveryId}/redeliver`;
   const { body } = await request('POST', `webhooks/${endpointId}/${path}`);
-  notify(`${deliveryId === undefined ? 'A test message' : 'The message'} will be sent ${sendTimeText(body)}.`);
+  notify(
+    `${deliveryId === undefined ? 'A test message' : 'The message'} will be sent ${sendTimeText(body)}.`,
+  );
   return true;
 }
 
