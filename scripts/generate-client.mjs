@@ -150,12 +150,12 @@ function operationTable(operations, schemas) {
     const isOf64Bits = Object.fromEntries(
       parameters.map(({ name, schema }) => [name, shapesOf(schema, schemas)]),
     );
-    const bounded = operation['x-uncounted'];
-    const bound = bounded ? bounded.name : 'quota';
+    const ownLimit = operation['x-uncounted'];
+    const limit = ownLimit ? ownLimit.name : 'quota';
     const row = {
       method,
       path,
-      bounds: !bounded || bounded.refusesBanned ? [bound, 'ban'] : [bound],
+      limits: !ownLimit || ownLimit.refusesBanned ? [limit, 'ban'] : [limit],
       isIdempotent: operation['x-idempotent'] || undefined,
       parameters: Object.values(isOf64Bits).some((shapes) => shapes.length > 0) ? [isOf64Bits] : undefined,
       commas: namesOrNone(

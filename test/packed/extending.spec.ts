@@ -113,7 +113,7 @@ async function tool(script: string, ...args: string[]): Promise<string> {
   return stripVTControlCharacters(stdout);
 }
 
-it('added features are written as this project is: types, lint, walls and format', async () => {
+it('added features are written as this project is: types, lint, import rules and format', async () => {
   await writeFile(join(project.path, 'src/kites/as-a-team-writes.spec.ts'), OF_THE_TEAM);
   const config = { extends: './tsconfig.json', include: ['src'] };
   await writeFile(join(project.path, 'tsconfig.added.json'), JSON.stringify(config));

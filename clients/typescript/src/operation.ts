@@ -10,7 +10,7 @@ export interface Operation {
   /** The path after the URL of the service, such as `/v1/pets/{petId}`. */
   readonly path: string;
   /** The limits whose 429 delays the operation; it counts toward the first. */
-  readonly bounds: readonly string[];
+  readonly limits: readonly string[];
   readonly isIdempotent?: true;
   readonly parameters?: readonly Shape[];
   readonly body?: readonly Shape[];

@@ -13,7 +13,7 @@ export class Sender {
   /** The quota according to the last response. */
   quota: Quota | undefined;
   /** The 429 that delays further requests, by limit and key, because the service bans a key that continues to send requests after a 429. */
-  readonly #holds = new Map<string, { readonly until: number; readonly refusal: PetstoreError }>();
+  readonly #rateLimits = new Map<string, { readonly until: number; readonly refusal: PetstoreError }>();
 
   constructor(private readonly options: CheckedOptions) {}
 
@@ -47,12 +47,12 @@ export class Sender {
   async #attempt(
     { url, method, headers: requestHeaders }: Request,
     body: string | undefined,
-    { bounds }: Operation,
+    { limits }: Operation,
     description: string,
     signal: AbortSignal,
   ): Promise<Response> {
     const apiKey = await this.options.apiKey();
-    this.#throwIfHeldBack(bounds.map((bound) => `${bound} ${apiKey}`));
+    this.#throwIfRateLimited(limits.map((limit) => `${limit} ${apiKey}`));
     let response: Response;
     let text: string;
     try {
@@ -65,25 +65,26 @@ export class Sender {
       throw new ConnectionError(`No response to ${description}.`, { cause });
     }
     // The headers of a 429 for a separate limit describe that limit, not the quota.
-    if (response.status !== 429 || bounds[0] === 'quota')
+    if (response.status !== 429 || limits[0] === 'quota')
       this.quota = quotaOf(response.headers) ?? this.quota;
     if (response.ok) return new Response(text || null, response);
     const error = errorOf(response, text, description, url);
     if (error instanceof PetstoreError && error.status === 429 && error.retryAfterMs !== undefined) {
-      const held = `${error.code === 'api_key_banned' ? 'ban' : bounds[0]} ${apiKey}`;
+      const limit = `${error.code === 'api_key_banned' ? 'ban' : limits[0]} ${apiKey}`;
       const until = performance.now() + error.retryAfterMs;
-      if (until > (this.#holds.get(held)?.until ?? 0)) this.#holds.set(held, { until, refusal: error });
+      if (until > (this.#rateLimits.get(limit)?.until ?? 0))
+        this.#rateLimits.set(limit, { until, refusal: error });
     }
     throw error;
   }
 
   /** If a 429 for one of these limits is still in effect, throws it with the remaining wait. */
-  #throwIfHeldBack(bounds: readonly string[]): void {
-    for (const bound of bounds) {
-      const hold = this.#holds.get(bound);
-      const left = (hold?.until ?? 0) - performance.now();
-      if (hold && left > 0) throw refusalOf({ ...hold.refusal.toJSON(), retryAfterMs: left });
-      this.#holds.delete(bound);
+  #throwIfRateLimited(limits: readonly string[]): void {
+    for (const limit of limits) {
+      const active = this.#rateLimits.get(limit);
+      const left = (active?.until ?? 0) - performance.now();
+      if (active && left > 0) throw refusalOf({ ...active.refusal.toJSON(), retryAfterMs: left });
+      this.#rateLimits.delete(limit);
     }
   }
 }
