@@ -1,9 +1,10 @@
+import type { Plugin } from 'vitest/config';
 import { defineConfig } from 'vitest/config';
 import { onSource } from './test/support/on-source.js';
 
 /** The suites that `npm run test:mutation` runs against each mutant: unit tests, and tests over HTTP in a single process. */
 export default defineConfig({
-  plugins: [onSource()],
+  plugins: [onSource(), inChildProcesses()],
   test: {
     include: [
       'src/{auth,throttling,http/validation}/**/*.spec.ts',
@@ -19,3 +20,13 @@ export default defineConfig({
     testTimeout: 60_000,
   },
 });
+
+/** Runs the suites in child processes: a thread that StrykerJS ends within a call of SQLite would end the whole run. */
+function inChildProcesses(): Plugin {
+  return {
+    name: 'in-child-processes',
+    configureVitest: ({ project }) => {
+      project.config.pool = 'forks';
+    },
+  };
+}
