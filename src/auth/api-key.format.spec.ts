@@ -6,6 +6,7 @@ import {
   generateApiKey,
   holdsApiKey,
   isWellFormedApiKey,
+  partialPrefixOf,
   verifyApiKey,
 } from './api-key.format.js';
 
@@ -52,6 +53,38 @@ describe('an API key', () => {
 
   it('is stored as its SHA-256', () => {
     expect(digestOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+});
+
+describe('the beginning of an API key', () => {
+  it.each([
+    ['pst_live_4fTz', 'pst_live_4fTz'],
+    ['pst_live_4', 'pst_live_4'],
+    ['pst_test_4fTz…', 'pst_test_4fTz'],
+    ['pst_live_4fTzAbC', 'pst_live_4fTz'],
+    ['a2_live_4fTz', 'a2_live_4fTz'],
+    ['abcdefghij_live_4fTz', 'abcdefghij_live_4fTz'],
+    [`pst_live_${'0'.repeat(35)}`, 'pst_live_0000'],
+    [`pst_live_${'0'.repeat(35)}…`, 'pst_live_0000'],
+  ])('%s identifies keys that start with %s', (text, prefix) => {
+    expect(partialPrefixOf(text)).toBe(prefix);
+  });
+
+  it.each([
+    ['no character of the key', 'pst_live_'],
+    ['another environment', 'pst_prod_4fTz'],
+    ['no environment', 'pst_4fTz'],
+    ['a prefix of one character', 'p_live_4fTz'],
+    ['a prefix of eleven characters', 'abcdefghijk_live_4fTz'],
+    ['a prefix that starts with a digit', '1st_live_4fTz'],
+    ['a prefix with a capital letter', 'pSt_live_4fTz'],
+    ['text before it', ' pst_live_4fTz'],
+    ['text after it', 'pst_live_4fTz… '],
+    ['a character that no key has', 'pst_live_-fTz'],
+    ['such a character later', 'pst_live_4fTz-'],
+    ['a whole key', `pst_test_${'0'.repeat(30)}2Wj70T`],
+  ])('is not a text with %s', (_what, text) => {
+    expect(partialPrefixOf(text)).toBeUndefined();
   });
 });
 
