@@ -66,14 +66,16 @@ const service = await openForAll({
   environment: { LOG_LEVEL: 'info', TRUST_PROXY: '1', CORS_ORIGINS: 'https://app.example' },
 });
 
-let lines: { level: string; status?: number }[] = [];
+let lines: { level: string; status?: number; context?: string }[] = [];
 beforeEach(async () => {
   // Its one line about all credentials is written before, and the end of that only a minute later.
   await get('/v1/pets', withToken('away'))('192.0.2.9');
   const { pino } = service.app.get(AppLogger);
   for (const level of ['info', 'warn', 'error'] as const)
     vi.spyOn(pino, level).mockImplementation((fields: unknown) => {
-      lines.push({ level, ...(fields as object) });
+      const line: (typeof lines)[number] = { level, ...(fields as object) };
+      // Services of other suites may still report the end of an outage, through Nest's logger of the whole process.
+      if (level !== 'info' || line.status !== undefined || line.context === 'Requests') lines.push(line);
     });
   service.clock.advance(60_000);
   lines = [];
