@@ -31,6 +31,11 @@ export interface ConnectionLoad {
   readonly max: number;
 }
 
+/** A parameter of a read. */
+export type Parameter = string | number | null;
+/** A row by column name. */
+export type Row = Readonly<Record<string, unknown>>;
+
 /** Reads committed data with prepared statements. Within a transaction, it also sees the writes of the transaction. */
 export abstract class JsonReader {
   /** Why nothing can be read, if known without a query. */
@@ -47,19 +52,13 @@ export abstract class JsonReader {
    * The first row of a query, by column name; undefined if there is none. `?1` is the first parameter. int64 columns must be selected as
    * text or within JSON, because a driver may round them.
    */
-  abstract first(
-    sql: string,
-    parameters: readonly (string | number | null)[],
-  ): Promise<Readonly<Record<string, unknown>> | undefined>;
+  abstract first(sql: string, parameters: readonly Parameter[]): Promise<Row | undefined>;
 
   /**
    * As `first`, for a query of one row of a table. Within a transaction, the row is locked against changes until the transaction ends.
    * SQLite, with its single writer, needs no lock.
    */
-  row(
-    sql: string,
-    parameters: readonly (string | number | null)[],
-  ): Promise<Readonly<Record<string, unknown>> | undefined> {
+  row(sql: string, parameters: readonly Parameter[]): Promise<Row | undefined> {
     return this.first(sql, parameters);
   }
 }

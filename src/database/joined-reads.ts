@@ -1,12 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { outsideOfSpans } from '../core/tracing.js';
 import { TransientMap } from '../core/transient-map.js';
+import type { Parameter, Row } from './database.js';
 import { withParameters } from './dialect.js';
-
-/** A parameter of a read. */
-export type Parameter = string | number | null;
-/** A row by column name. */
-export type Row = Readonly<Record<string, unknown>>;
 
 /** Number of statements whose joined forms are cached; clients choose filters and orders, which form separate statements. */
 const MAX_STATEMENTS = 500;

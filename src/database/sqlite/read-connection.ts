@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { ApiError } from '../../core/errors/api-error.js';
-import { JsonReader } from '../database.js';
-import { JoinedReads, type Parameter, type Row } from '../joined-reads.js';
+import { JsonReader, type Parameter, type Row } from '../database.js';
+import { JoinedReads } from '../joined-reads.js';
 import { Connection } from './connection.js';
 import type { DatabaseFiles } from './availability/database-files.js';
 import type { SqliteAvailability } from './availability/sqlite-availability.js';
