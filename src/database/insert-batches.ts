@@ -16,6 +16,11 @@ import { type Dialect, ROW_LOST } from './dialect.js';
 import type { Transactions } from './transactions/transactions.js';
 
 const MAX_ROWS = 500;
+/**
+ * How long a row may have waited for a failed statement if it is to wait for another one, in milliseconds. With the wait for a connection and
+ * the statement timeout, a row is refused within 5 s. The single writer of SQLite has no statement timeout.
+ */
+const MAX_WAIT_MS = 500;
 
 interface InsertingDatabase extends DataSource {
   readonly dialect: Dialect;
@@ -31,6 +36,8 @@ interface InsertingDatabase extends DataSource {
 interface PendingInsert {
   readonly row: ObjectLiteral;
   readonly json: string;
+  /** When it was queued, by performance.now(). */
+  readonly since: number;
   readonly resolve: (result: InsertResult) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -65,7 +72,7 @@ export class InsertBatches {
     if (!prepared) return undefined;
     const { insert, json } = prepared;
     return new Promise<InsertResult>((resolve, reject) => {
-      const queued = { row, json, resolve, reject };
+      const queued = { row, json, since: performance.now(), resolve, reject };
       const queue = this.pending.get(insert);
       if (queue) {
         queue.push(queued);
@@ -114,11 +121,16 @@ export class InsertBatches {
     return undefined;
   }
 
-  /** An unavailable database refuses the queued rows as well, which would each wait as long. A statement that timed out says nothing of them. */
+  /**
+   * Refuses the rows of a batch. An unavailable database refuses the queued rows as well, which would each wait as long. A statement that
+   * timed out says nothing of them, but those that have already waited long would wait too long for another one.
+   */
   private refuse(insert: BatchedInsert, batch: readonly PendingInsert[], error: ApiError): ApiError {
     const queue = this.pending.get(insert);
-    const queued = isStatementTimeout(error.cause) ? [] : (queue?.splice(0) ?? []);
-    for (const { reject } of [...batch, ...queued]) reject(error);
+    const refused = isStatementTimeout(error.cause) ? queue?.filter(hasWaitedLong) : queue?.slice();
+    // Rows are queued in the order of their arrival.
+    queue?.splice(0, refused?.length);
+    for (const { reject } of [...batch, ...(refused ?? [])]) reject(error);
     return error;
   }
 
@@ -201,4 +213,8 @@ function areAscending(ids: readonly unknown[]): boolean {
 /** Orders returned rows by their ids, which increase in the order of the inserted rows. */
 function byId(idName: string): (a: ReturnedRow, b: ReturnedRow) => number {
   return (a, b) => (BigInt(String(a[idName])) < BigInt(String(b[idName])) ? -1 : 1);
+}
+
+function hasWaitedLong({ since }: PendingInsert): boolean {
+  return performance.now() - since > MAX_WAIT_MS;
 }

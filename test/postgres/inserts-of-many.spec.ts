@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Column, DataSource, Entity } from 'typeorm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { DEFAULT_STATEMENT_TIMEOUT_MS } from '../../src/core/config/database-url.js';
 import type { Database } from '../../src/database/database.js';
 import { Int64Key } from '../../src/database/int64.js';
 import { addedTable } from '../support/added-table.js';
@@ -86,23 +88,33 @@ describe('concurrent inserts', () => {
     await tools.insert({ name: 'x' });
   });
 
-  it.runIf(ON_POSTGRES)('that arrive during a statement that times out are not refused with it', async () => {
-    const runner = database.createQueryRunner();
-    await runner.startTransaction();
-    try {
-      await runner.query(`INSERT INTO tools (name) VALUES ('held')`);
-      const held = tools.insert({ name: 'held' }).then(
-        () => 'stored',
-        () => 'refused',
-      );
-      const waiting = 'SELECT count(*) > 0 AS waits FROM pg_locks WHERE NOT granted';
-      await expect.poll(() => database.reader.first(waiting, [])).toEqual({ waits: true });
-      const later = tools.insert({ name: 'free' });
-      expect(await held).toBe('refused');
-      await later;
-    } finally {
-      await runner.rollbackTransaction();
-      await runner.release();
-    }
-  });
+  it.runIf(ON_POSTGRES)(
+    'that wait long for a statement that times out are refused with it, those that arrive later are not',
+    async () => {
+      const runner = database.createQueryRunner();
+      await runner.startTransaction();
+      try {
+        await runner.query(`INSERT INTO tools (name) VALUES ('held')`);
+        const insert = (name: string) =>
+          tools.insert({ name }).then(
+            () => `${name} stored`,
+            () => `${name} refused`,
+          );
+        const held = insert('held');
+        const waiting = 'SELECT count(*) > 0 AS waits FROM pg_locks WHERE NOT granted';
+        await expect.poll(() => database.reader.first(waiting, [])).toEqual({ waits: true });
+        const early = insert('early');
+        await pause(DEFAULT_STATEMENT_TIMEOUT_MS - 300);
+        const late = insert('late');
+        expect(await Promise.all([held, early, late])).toEqual([
+          'held refused',
+          'early refused',
+          'late stored',
+        ]);
+      } finally {
+        await runner.rollbackTransaction();
+        await runner.release();
+      }
+    },
+  );
 });
