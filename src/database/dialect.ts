@@ -50,8 +50,8 @@ export interface Dialect {
   lockRows(table: string): string;
   /** An expression for the JSON object of a row, as text. */
   object(members: readonly JsonMember[]): string;
-  /** An expression for the JSON array of the selected objects, ordered, as text. */
-  array(object: string, order: string, condition: string): string;
+  /** An aggregate of JSON objects, one per line, in the order of the rows. The JSON of an object contains no line break. */
+  lines(object: string): string;
   /** A text expression that is compared byte by byte, whatever the collation of the column. */
   binary(text: string): string;
   /** A text column as a sort key: ordered by bytes on PostgreSQL, by the column's collation on SQLite. */
@@ -87,8 +87,7 @@ export const SQLITE_DIALECT: Dialect = {
       .map(({ name, column }) => `iif(${column} IS NULL, ${literal(`$.${JSON.stringify(name)}`)}, '$[0]')`);
     return absent.length === 0 ? all : `json_remove(${[all, ...absent].join(', ')})`;
   },
-  array: (object, order, condition) =>
-    `json_group_array(${object} ORDER BY ${order}) FILTER (WHERE ${condition})`,
+  lines: (object) => `group_concat(${object}, char(10))`,
   binary: (text) => `${text} COLLATE BINARY`,
   ordering: (column) => column,
   merged: (queries, order, limit) => `${queries.join(' UNION ALL ')} ORDER BY ${order} LIMIT ${limit}`,
@@ -123,8 +122,7 @@ export const POSTGRES_DIALECT: Dialect = {
     const joined = parts.join(' || ');
     return hasBrace ? `(${joined} || '}')` : `('{' || substr(${joined}, 2) || '}')`;
   },
-  array: (object, order, condition) =>
-    `'[' || coalesce(string_agg(${object}, ',' ORDER BY ${order}) FILTER (WHERE ${condition}), '') || ']'`,
+  lines: (object) => `string_agg(${object}, chr(10))`,
   binary: (text) => `${text} COLLATE "C"`,
   ordering: (column) => `${column} COLLATE "C"`,
   merged(queries, order, limit) {

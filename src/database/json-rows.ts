@@ -91,15 +91,17 @@ export class JsonRows {
     const where = conditionsOf(request, equal);
     const sql = statements.page(where, order, after !== undefined);
     const found = await this.reader.first(sql, pageParameters(limit, from, where));
-    const last = found?.['last'];
-    // New rows are added at the end, so they never belong to a page that is followed by another.
-    const isFull = typeof last === 'string' && !column && !isDescending;
+    const lines = typeof found?.['rows'] === 'string' ? found['rows'].split('\n') : [];
+    const isFollowed = lines.length > limit;
+    if (isFollowed) lines.pop();
     const items = new JsonText<Dto[]>(
-      statements.text(found?.['rows']),
-      isFull && statements.hasGrowingIds,
+      statements.text(`[${lines.join(',')}]`),
+      // New rows are added at the end, so they never belong to a page that is followed by another.
+      isFollowed && !column && !isDescending && statements.hasGrowingIds,
       dto,
     );
-    if (typeof last !== 'string') return { items };
+    if (!isFollowed) return { items };
+    const last = String(found?.['last']);
     if (column) return { items, next: [String(found?.['at']), last] };
     return { items, next: [String(BigInt(last) + (isDescending ? -1n : 1n))] };
   }

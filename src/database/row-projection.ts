@@ -119,8 +119,8 @@ export class RowProjection {
   }
 
   /**
-   * Returns the rows as a JSON array (`rows`), and the id (`last`) and sort value (`at`) of the last row if more follow, which one extra
-   * row shows. The rows come from one or more index searches in the order of the page, which the database merges: one for each value of a
+   * Returns a line of JSON for each row of the page and one extra row, which shows that more follow (`rows`, null without rows), and the id
+   * (`last`) and sort value (`at`) of the last row of a full page. The rows come from one or more index searches in the order of the page, which the database merges: one for each value of a
    * list, and separate ones for rows with the same sort value as the last row and for those after it (with `(at, id) > (…)`, SQLite would
    * read all rows with that value). Therefore every page costs the same, provided that there is an index on the columns compared for
    * equality, the sort column and the id. The first page has a condition on the id as well; without one, SQLite would scan the table.
@@ -151,13 +151,12 @@ export class RowProjection {
     const columns = orderedBy === undefined ? ['id'] : [orderedBy, 'id'];
     const order = columns.map((column) => (isDescending ? `${column} DESC` : column)).join(', ');
     const ofLastRow = (column: string) =>
-      `CASE WHEN count(*) > ?1 THEN max(CAST(${column} AS TEXT)) FILTER (WHERE "place in page" = ?1) END`;
+      `(SELECT CAST(${column} AS TEXT) FROM page_rows LIMIT 1 OFFSET ?1 - 1)`;
     return `
+      WITH page_rows AS MATERIALIZED (${this.dialect.merged(searches, order, '?1 + 1')})
       SELECT
-        ${this.dialect.array(this.row, '"place in page"', '"place in page" <= ?1')} AS rows,
-        ${ofLastRow('id')} AS last${orderedBy === undefined ? '' : `, ${ofLastRow(orderedBy)} AS at`}
-      FROM (SELECT *, row_number() OVER () AS "place in page" FROM (${this.dialect.merged(searches, order, '?1 + 1')}) AS page_rows)
-        AS numbered_rows`;
+        (SELECT ${this.dialect.lines(this.row)} FROM page_rows) AS rows,
+        ${ofLastRow('id')} AS last${orderedBy === undefined ? '' : `, ${ofLastRow(orderedBy)} AS at`}`;
   }
 
   /** The conditions of each search: one search for each combination of list values. `before` parameters precede them. */

@@ -26,7 +26,7 @@ export async function planOf(
 }
 
 function sqliteStep(text: string): PlanStep {
-  const isSort = /TEMP B-TREE FOR (?!json_group_array)/.test(text);
+  const isSort = /TEMP B-TREE FOR /.test(text);
   const [, scanned, by] = /^SCAN (\S+)( USING)?/.exec(text) ?? [];
   if (scanned !== undefined)
     return { text, isSort, table: scanned, scan: by ? 'with an index' : 'without an index', columns: [] };

@@ -174,7 +174,7 @@ async function whileRecording<T>(
   const { logger } = dataSource;
   const recording: Logger = Object.create(logger) as Logger;
   recording.logQuery = (sql, parameters = []) => {
-    if (inRequest.getStore() && /^\s*SELECT\b/i.test(sql)) queries.push({ sql, parameters });
+    if (inRequest.getStore() && /^\s*(?:SELECT|WITH)\b/i.test(sql)) queries.push({ sql, parameters });
   };
   const enter = (): void => inRequest.enterWith(true);
   Object.assign(dataSource, { logger: recording });
