@@ -52,7 +52,11 @@ describeWith('redis-server', 'doctor sends Redis the commands of the service', (
   describeWith('faketime', 'whose clock is another', () => {
     it.each([
       ['+3s', 'ok', / 3\.\d s ahead of that of Redis$/],
-      ['-20s', 'wrong', /^the clock is (?:19|20)\.\d s behind that of Redis\. .*time service.* on both machines\.$/],
+      [
+        '-20s',
+        'wrong',
+        /^the clock is (?:19|20)\.\d s behind that of Redis\. .*time service.* on both machines\.$/,
+      ],
     ])('by %s', async (FAKETIME_OFFSET, state, found) => {
       const environment = {
         REDIS_URL: (await redisAfter('PING')).url,
