@@ -16,6 +16,8 @@ import { type Dialect, ROW_LOST } from './dialect.js';
 import type { Transactions } from './transactions/transactions.js';
 
 const MAX_ROWS = 500;
+/** Turns of the event loop between two commits, measured with 5 % and 100 % POSTs. */
+const TURNS_BETWEEN_COMMITS = 3;
 /**
  * How long a row may have waited for a failed statement if it is to wait for another one, in milliseconds. With the wait for a connection and
  * the statement timeout, a row is refused within 5 s. The single writer of SQLite has no statement timeout.
@@ -90,10 +92,9 @@ export class InsertBatches {
       const batch = this.pending.get(insert)?.splice(0, MAX_ROWS) ?? [];
       if (batch.length === 0) break;
       await this.write(insert, batch);
-      // In these two turns of the event loop, the clients of these rows send their next requests. Otherwise batches would have half as many
-      // rows, and each commit invalidates the cached responses.
-      await new Promise(setImmediate);
-      await new Promise(setImmediate);
+      // In these turns of the event loop, the clients of these rows send their next requests. Otherwise batches would have half as many rows,
+      // and each commit invalidates the cached responses.
+      for (let turn = 0; turn < TURNS_BETWEEN_COMMITS; turn += 1) await new Promise(setImmediate);
     }
     this.pending.delete(insert);
   }

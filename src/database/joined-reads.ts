@@ -47,8 +47,8 @@ export class JoinedReads {
         return;
       }
       this.pending.set(sql, [{ parameters, resolve, reject }]);
-      // Reads that have already arrived join it.
-      outsideOfSpans(() => setImmediate(() => void this.readAll(sql)));
+      // The reads of requests that are handled together join it.
+      outsideOfSpans(() => process.nextTick(() => void this.readAll(sql)));
     });
   }
 

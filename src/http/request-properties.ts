@@ -15,6 +15,8 @@ declare module 'http' {
   interface IncomingMessage {
     /** The context that was active when the request arrived, with the span of `node:http` instrumentation, if any. */
     arrivedIn?: Context | undefined;
+    /** When the request arrived, after earlier ones on its connection, as a value of `performance.now()`. */
+    arrivedAt?: number | undefined;
     /** The trace of the request, for log lines written after its async context has ended. */
     traceIds?: TraceIds | undefined;
     /** The error in the request line, to complete "The request is malformed: …". */

@@ -115,13 +115,13 @@ export class RequestRecords implements NestMiddleware {
   }
 
   use = (request: Request, response: Response, next: NextFunction): void => {
-    const start = performance.now();
+    const { arrivedAt = performance.now() } = request;
     // Stored in the request, because it is unknown once the socket is closed.
     addressOf(request);
     response.on('close', () => {
       const { method } = request;
       const labels = { method, route: routeTemplateOf(request), status: responseStatusOf(response) };
-      this.record(request, response, labels, performance.now() - start);
+      this.record(request, response, labels, performance.now() - arrivedAt);
     });
     next();
   };

@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { DataVersion, NO_VERSIONS, type Versions } from '../data-version.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { outsideOfSpans } from '../../core/tracing.js';
+import { nextTick } from '../../core/turn.js';
 import { Outage } from '../outage.js';
 import { errorKindOf, messageOf } from './postgres-errors.js';
 import { type PostgresOptions, openSession } from './postgres-options.js';
@@ -63,7 +63,7 @@ export class SnapshotVersion extends DataVersion {
     return NO_VERSIONS;
   }
 
-  /** All calls until the query starts share it: those of one turn of the event loop, and those during the previous query. */
+  /** All calls until the query starts share it: those of requests that are handled together, and those during the previous query. */
   override fresh(): Promise<Versions> {
     return (this.next ??= outsideOfSpans(() => this.queue()));
   }
@@ -81,7 +81,7 @@ export class SnapshotVersion extends DataVersion {
   }
 
   private async queue(): Promise<Versions> {
-    await (this.running ?? nextTurn());
+    await (this.running ?? nextTick());
     this.next = undefined;
     const running = this.read();
     this.running = running;

@@ -1,6 +1,8 @@
 import { openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { Logger } from '@nestjs/common';
+import { outsideOfSpans } from '../../core/tracing.js';
+import { nextTick } from '../../core/turn.js';
 import { ALL_CACHED, type CachedKind, DataVersion, NO_VERSIONS, type Versions } from '../data-version.js';
 import { Outage } from '../outage.js';
 import type { DatabaseFiles } from './availability/database-files.js';
@@ -44,6 +46,8 @@ export class WalDataVersion extends DataVersion {
   private headerState: 'unproven' | 'proven' | 'never' = 'unproven';
   /** Set while this process commits. */
   private expected: Expected | undefined;
+  /** The versions for calls until the next read. */
+  private next: Promise<Versions> | undefined;
   /** Whether a commit was observed that has the expected counter but may be another process's. */
   private isUnattributed = false;
 
@@ -67,6 +71,17 @@ export class WalDataVersion extends DataVersion {
     const versions: Record<CachedKind, number | undefined> = { ...this.currentVersions };
     for (const kind of this.othersThanExpected()) versions[kind] = undefined;
     return versions;
+  }
+
+  /** Calls share a read of the header, which takes place when the requests that are handled together have all come this far. */
+  override fresh(): Promise<Versions> {
+    return (this.next ??= outsideOfSpans(() => this.atNextTick()));
+  }
+
+  private async atNextTick(): Promise<Versions> {
+    await nextTick();
+    this.next = undefined;
+    return this.versions();
   }
 
   /** Runs the commit of a transaction that has the write lock, has written, and invalidates only these cached kinds. */

@@ -23,6 +23,7 @@ import {
   restOf,
   stopAfterHead,
 } from './socket-reading.js';
+import { handleTogether } from './arrived-requests.js';
 import { Overload } from './overload.js';
 import { ParserRefusals } from './parser-refusals.js';
 import { readRequestLine } from './malformed-request.middleware.js';
@@ -108,7 +109,7 @@ export class Connections {
   attachTo(server: Server): void {
     const [handle] = server.listeners('request') as RequestListener[];
     if (!handle) throw new Error('The server has no request listener.');
-    this.handle = handle;
+    this.handle = handleTogether(handle);
     server.removeListener('request', handle);
     const opened = server instanceof TlsServer ? 'secureConnection' : 'connection';
     server.on(opened, (socket: Socket) => this.open(socket));
@@ -300,6 +301,7 @@ export class Connections {
     connection.current = response;
     connection.checkAt = this.nextCheck();
     if (this.draining && connection.waiting.length === 0) response.setHeader('Connection', 'close');
+    request.arrivedAt = performance.now();
     this.handle?.(request, response);
   }
 

@@ -56,6 +56,7 @@ function messagesOf(application: ExpressPrototypes): ServiceMessages {
     whenWhole: (() => void) | undefined = undefined;
     // The service and Express set these properties on every request. Declaring them here makes requests for single random animals 1.08 × as
     // fast.
+    override arrivedAt = undefined;
     override traceIds = undefined;
     override clientAddress = undefined;
     override caller = undefined;

@@ -97,14 +97,14 @@ export class WriteBatch {
 
   constructor(private readonly redis: RedisClient) {}
 
-  /** Buffers writes until the end of the turn of the event loop. */
+  /** Buffers the writes of requests that are handled together. */
   open(): void {
     if (this.isOpen) return;
     this.isOpen = true;
     const nodes = this.redis instanceof Redis ? [this.redis] : mastersOf(this.redis);
     const streams = nodes.flatMap(({ status, stream }) => (status === 'ready' ? [stream] : []));
     for (const stream of streams) stream.cork();
-    setImmediate(() => {
+    process.nextTick(() => {
       this.isOpen = false;
       for (const stream of streams) stream.uncork();
     });
