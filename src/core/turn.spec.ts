@@ -9,7 +9,6 @@ it('makes the calls of a turn together, in order, each in its own async context'
   const made: unknown[] = [];
   const batch = new TurnBatch(
     (name: string) => made.push([name, context.getStore()]),
-    Infinity,
     () => made.push('after'),
   );
   for (const name of ['a', 'b', 'c']) context.run(`of ${name}`, () => batch.add(name));
@@ -17,17 +16,6 @@ it('makes the calls of a turn together, in order, each in its own async context'
   expect(made).toEqual([]);
   await nextTurn();
   expect(made).toEqual([['a', 'of a'], ['b', 'of b'], ['c', 'of c'], 'after']);
-});
-
-it('makes at most as many per turn as it may, and the others in the next turns', async () => {
-  const made: number[][] = [[]];
-  const batch = new TurnBatch(
-    (number: number) => made.at(-1)?.push(number),
-    2,
-    () => made.push([]),
-  );
-  for (let number = 0; number < 5; number += 1) batch.add(number);
-  await expect.poll(() => made).toEqual([[0, 1], [2, 3], [4], []]);
 });
 
 it('makes the other calls although one throws, which is then uncaught', async () => {

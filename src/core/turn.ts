@@ -14,22 +14,20 @@ class WaitingCall<Arguments extends unknown[]> extends AsyncResource {
 export class TurnBatch<Arguments extends unknown[]> {
   private waiting: WaitingCall<Arguments>[] = [];
 
-  /** `max` is the maximum number of calls per turn; `after` is called after them. */
+  /** `after` is called after the calls of a turn. */
   constructor(
     private readonly call: (...args: Arguments) => void,
-    private readonly max = Infinity,
     private readonly after?: () => void,
   ) {}
 
   add(...args: Arguments): void {
-    if (this.waiting.push(new WaitingCall(args)) === 1) this.runLater();
+    if (this.waiting.push(new WaitingCall(args)) === 1) setImmediate(() => this.run());
   }
 
   /** Makes the waiting calls now, in order, each in its async context. An exception is thrown after this, as an uncaught one. */
   run(): void {
     const calls = this.waiting;
-    this.waiting = calls.splice(this.max);
-    if (this.waiting.length > 0) this.runLater();
+    this.waiting = [];
     for (const one of calls) {
       try {
         one.runInAsyncScope(this.call, undefined, ...one.args);
@@ -39,13 +37,11 @@ export class TurnBatch<Arguments extends unknown[]> {
     }
     this.after?.();
   }
-
-  private runLater(): void {
-    setImmediate(() => this.run());
-  }
 }
 
-/** Resolves in the next tick, which comes once all promises that are settled now have been followed: for all requests handled together. */
+/**
+ * Waits until all requests that are handled together have come equally far: a tick comes once no settled promise has anything left to run.
+ */
 export function nextTick(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }

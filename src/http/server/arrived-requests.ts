@@ -1,25 +1,17 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { endDeferred } from '../../core/deferred-end.js';
 import { TurnBatch, nextTick } from '../../core/turn.js';
 
-/** Maximum number of requests handled in one turn of the event loop, so that timers and other sockets do not wait for a flood of requests. */
-const MAX_PER_TURN = 128;
 /** How often a request that needs no query waits for a tick before it has its response: once, and once before and after that. */
 const ROUNDS = 3;
 
 /**
  * Handles the requests that have arrived in a turn of the event loop together: each step of the chain, such as a guard, runs for all of them
- * before the next step does. Those that need no query also end together in this turn.
+ * before the next step does. Those that need no query also end together in this turn. All that have arrived are handled, because a queue
+ * would hide an overload, which is detected by the length of a turn.
  */
 export function handleTogether(handle: RequestListener): RequestListener {
-  const arrived = new TurnBatch(
-    (request: IncomingMessage, response: ServerResponse) => {
-      // If the client is already gone, no event would report the end of the request.
-      if (!response.closed) handle(request, response);
-    },
-    MAX_PER_TURN,
-    () => void endTogether(),
-  );
+  const arrived = new TurnBatch(handle, () => void endTogether());
   return (request, response) => arrived.add(request, response);
 }
 
