@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
+import { BlockList, type Socket, isIP } from 'node:net';
 import { Logger } from '@nestjs/common';
 import type { Request } from 'express';
 
@@ -48,6 +48,11 @@ function plainAddress(text: string): string {
   const hop = text.trim();
   const [, v4, v6] = WITH_PORT.exec(hop) ?? [];
   return v4 ?? v6 ?? withoutZone(hop);
+}
+
+/** Makes Node keep the address of a socket, which would otherwise be unknown to a request whose client is gone before it is handled. */
+export function keepAddress(socket: Socket): void {
+  Reflect.get(socket, 'remoteAddress');
 }
 
 /**

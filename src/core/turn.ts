@@ -14,20 +14,23 @@ class WaitingCall<Arguments extends unknown[]> extends AsyncResource {
 export class TurnBatch<Arguments extends unknown[]> {
   private waiting: WaitingCall<Arguments>[] = [];
 
-  /** `after` is called after the calls of a turn. */
+  /** `onTurn` is called when the turn has read all sockets. By default, it makes all calls. */
   constructor(
     private readonly call: (...args: Arguments) => void,
-    private readonly after?: () => void,
+    private readonly onTurn: (batch: TurnBatch<Arguments>) => void = (batch) => void batch.run(),
   ) {}
 
   add(...args: Arguments): void {
-    if (this.waiting.push(new WaitingCall(args)) === 1) setImmediate(() => this.run());
+    if (this.waiting.push(new WaitingCall(args)) === 1) setImmediate(() => this.onTurn(this));
   }
 
-  /** Makes the waiting calls now, in order, each in its async context. An exception is thrown after this, as an uncaught one. */
-  run(): void {
+  /**
+   * Makes waiting calls now, in order, each in its async context. Returns how many it has made. An exception is thrown afterwards, as an
+   * uncaught one.
+   */
+  run(max = Infinity): number {
     const calls = this.waiting;
-    this.waiting = [];
+    this.waiting = calls.splice(max);
     for (const one of calls) {
       try {
         one.runInAsyncScope(this.call, undefined, ...one.args);
@@ -35,7 +38,7 @@ export class TurnBatch<Arguments extends unknown[]> {
         process.nextTick(rethrow, error);
       }
     }
-    this.after?.();
+    return calls.length;
   }
 }
 

@@ -9,7 +9,7 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { rowOf } from '../../core/errors/raw-response.js';
 import { endEventStream, isEventStream } from '../../core/event-stream.js';
 import { abandon } from '../../core/requests-in-flight.js';
-import { readForwardedFor } from '../../core/request-address.js';
+import { keepAddress, readForwardedFor } from '../../core/request-address.js';
 import { Clock } from '../../core/time/clock.js';
 import { noteArrival } from '../../core/tracing.js';
 import { TransientMap } from '../../core/transient-map.js';
@@ -270,6 +270,7 @@ export class Connections {
       arrived: 0,
     };
     this.connections.set(socket, connection);
+    keepAddress(socket);
     stopAfterHead(socket, () => connection.hasPipelinedRequest);
     socket.once('close', () => {
       this.waitingBytes.delete(socket);
