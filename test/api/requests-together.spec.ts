@@ -71,6 +71,23 @@ it('are timed from their arrival, also if others are handled first', async () =>
   for (const socket of sockets) socket.destroy();
 });
 
+it('keep the address of a client whose connection is lost between its arrival and its turn', async () => {
+  const lose = (message: unknown): void =>
+    void (message as { request: IncomingMessage }).request.socket.destroy();
+  subscribe(START, lose);
+  onTestFinished(() => void unsubscribe(START, lose));
+  const addresses: (string | undefined)[] = [];
+  const service = await openForTest({
+    prepare: (app) =>
+      app.use((request: Request, _: Response, next: NextFunction) => {
+        addresses.push(request.ip);
+        next();
+      }),
+  });
+  await sendTogether(service, 3);
+  await expect.poll(() => addresses).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1']);
+});
+
 it('of clients that are gone before their turn leave nothing in flight', async () => {
   let sockets: Socket[] = [];
   const carriedOut: Response[] = [];
