@@ -32,6 +32,7 @@ export const INPUTS = [
   'tsconfig.json',
   'tsconfig.build.json',
   'scripts/bundle.mjs',
+  'scripts/common-js.mjs',
   'package-lock.json',
   ...DOCS,
   'bin',

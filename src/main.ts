@@ -1,5 +1,4 @@
 import { prepareProcess, startService } from './start/start-service.js';
-import { enableCompileCache } from './core/compile-cache.js';
 import { softwareVersion } from './core/software-version.js';
 
 const USAGE = `Usage: node dist/bundle/main.js [--help | --version]
@@ -9,9 +8,9 @@ To administer clients, keys and the database, use another command: npx petstore 
 `;
 
 prepareProcess();
-enableCompileCache();
 if (process.argv.length > 2) handleArguments(process.argv.slice(2));
-await startService();
+/** Resolves when the service has started. */
+export const done = startService();
 
 /** Handles arguments that do not start the service, and exits. */
 function handleArguments(args: readonly string[]): never {

@@ -2,13 +2,10 @@ import 'reflect-metadata';
 import { existsSync, readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { adminDocument } from '../core/project-modules.js';
-import { enableCompileCache } from '../core/compile-cache.js';
 import { runPetstore } from './program.js';
 import { readSecret, terminalPrompt } from './frame/prompt.js';
 import { columnsOf } from './frame/table.js';
 import type { AdminDocument } from './operations/operations.js';
-
-enableCompileCache();
 
 /** Imported only by commands that need it, so that help and usage errors are fast. */
 const application = () => import('./frame/application.js');
@@ -36,17 +33,22 @@ const isColored = !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 
 const writeError = (text: string): void => void process.stderr.write(text);
 
-process.exitCode = await runPetstore(process.argv.slice(2), {
-  operations: JSON.parse(readFileSync(document, 'utf8')) as AdminDocument,
-  openApp: async (use) => (app = await (await application()).openApplication(use, writeError)),
-  closeApp: async () => app?.close(),
-  loadModules: async () => void (await (await application()).importApplication(writeError)),
-  write: (text) =>
-    new Promise((resolve) => {
-      process.stdout.write(text, (error) => resolve((stdoutError ??= error ?? undefined)));
-    }),
-  writeError,
-  ...(process.stdout.isTTY ? { screen: { columns: columnsOf(process.stdout), isColored } } : {}),
-  ...(isAskable ? { prompt: terminalPrompt(process.stdin, process.stderr) } : {}),
-  readLine: (title) => readSecret(process.stdin, title),
-});
+/** Resolves when the command has run. */
+export const done = run();
+
+async function run(): Promise<void> {
+  process.exitCode = await runPetstore(process.argv.slice(2), {
+    operations: JSON.parse(readFileSync(document, 'utf8')) as AdminDocument,
+    openApp: async (use) => (app = await (await application()).openApplication(use, writeError)),
+    closeApp: async () => app?.close(),
+    loadModules: async () => void (await (await application()).importApplication(writeError)),
+    write: (text) =>
+      new Promise((resolve) => {
+        process.stdout.write(text, (error) => resolve((stdoutError ??= error ?? undefined)));
+      }),
+    writeError,
+    ...(process.stdout.isTTY ? { screen: { columns: columnsOf(process.stdout), isColored } } : {}),
+    ...(isAskable ? { prompt: terminalPrompt(process.stdin, process.stderr) } : {}),
+    readLine: (title) => readSecret(process.stdin, title),
+  });
+}

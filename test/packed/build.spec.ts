@@ -76,6 +76,20 @@ describe('a build', () => {
     expect([await idOf(project), await buildFolders(project)]).toEqual([before, []]);
   });
 
+  it('whose code awaits outside a function fails with what to write instead', async () => {
+    const path = await folderOfTest();
+    await writeFiles(path, [
+      ['dist/src/main.js', "import './orders.js';"],
+      ['dist/src/cli/main.js', ''],
+      ['dist/src/orders.js', '\nexport const orders = await Promise.resolve([]);'],
+    ]);
+    const { code, stderr } = await run(ROOT, 'scripts/bundle.mjs', [join(path, 'dist')]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/src\/orders\.js:2: await outside a function .* an async useFactory\(\)\./),
+    ]);
+  });
+
   it('that is killed leaves the one before, and the next removes what it left', async () => {
     const project = await makeProject();
     await build(project);

@@ -1,12 +1,26 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import module from 'node:module';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { assert, describe, expect, it } from 'vitest';
+import { writeFiles } from '../support/project-copy.js';
 import { sendRaw } from '../support/raw-http.js';
 import {
   folderOfTest,
+  ran,
   ROOT,
   serviceOfTest,
   type ServiceProcess,
@@ -63,11 +77,11 @@ it('the code of the bundle has each package once, nothing of the test kit, ASCII
 });
 
 /** Runs the built command line in an empty folder; returns what it wrote, and the files that it has loaded. */
-async function run(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
+async function run(args: readonly string[], environment: NodeJS.ProcessEnv = {}, software = WITH_CATALOGUE) {
   const path = await folderOfTest();
   const list = join(path, 'loaded-modules');
   const preload = pathToFileURL(join(ROOT, 'test/support/loaded-modules.mjs')).href;
-  const command = ['--import', preload, join(WITH_CATALOGUE, 'dist/bundle/cli/main.js'), ...args];
+  const command = ['--import', preload, join(software, 'dist/bundle/cli/main.js'), ...args];
   const env = { PATH: process.env.PATH, LOADED_MODULES: list, ...environment };
   const stdout = await new Promise<string>((resolve) => {
     execFile(process.execPath, command, { cwd: path, env }, (_, text) => resolve(text));
@@ -75,7 +89,7 @@ async function run(args: readonly string[], environment: NodeJS.ProcessEnv = {})
   const names = readFileSync(list, 'utf8').trim().split('\n');
   const files = new Set(
     names
-      .filter((name) => !name.startsWith('node:') && !name.endsWith('.node'))
+      .filter((name) => /^(?:file:|\/)/.test(name))
       .map((name) => (name.startsWith('file:') ? fileURLToPath(name) : name)),
   );
   const packages = [...files].flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
@@ -106,22 +120,105 @@ describe('the command line', () => {
   });
 });
 
-const COMPILED = join(WITH_CATALOGUE, 'dist/.compiled');
-const compiledFiles = (): string[] =>
-  readdirSync(COMPILED, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
+/** A project in which a file imports packages of each kind, itself and later. */
+const PACKAGES: readonly (readonly [string, string])[] = [
+  ['package.json', '{ "type": "module" }'],
+  ['node_modules/only-esm/package.json', '{ "type": "module", "exports": { "import": "./index.js" } }'],
+  ['node_modules/only-esm/index.js', 'export default (name) => `esm ${name}`; export const named = 1;'],
+  ['node_modules/awaits/package.json', '{ "type": "module", "exports": "./index.js" }'],
+  ['node_modules/awaits/index.js', 'export default await Promise.resolve("awaited");'],
+  ['node_modules/dual/package.json', '{ "exports": { "import": "./index.mjs", "require": "./index.cjs" } }'],
+  ['node_modules/dual/index.mjs', 'export class Dual {}'],
+  ['node_modules/dual/index.cjs', 'exports.Dual = class Required {};'],
+  ['node_modules/old/package.json', '{}'],
+  ['node_modules/old/index.js', 'exports.__esModule = true; exports.default = "old"; exports.other = 2;'],
+  ['dist/src/cli/main.js', ''],
+  [
+    'dist/src/later.js',
+    "import only, { named } from 'only-esm';\nexport { shared } from './shared.js';\nexport const later = only(named);",
+  ],
+  // Shared by two files that are imported later.
+  ['dist/src/shared.js', "import only from 'only-esm';\nexport const shared = only('shared');"],
+  ['dist/src/both.js', "import { shared } from './shared.js';\nexport const both = shared;"],
+  ['dist/src/toy.entity.js', "import { Dual } from 'dual';\nexport class Toy extends Dual {}"],
+  [
+    'dist/src/main.js',
+    `import only, * as all from 'only-esm';
+     import awaited from 'awaits';
+     import { Dual } from 'dual';
+     import old, { other } from 'old';
+     import { Toy } from './toy.entity.js';
+     export const done = run();
+     async function run() {
+       const file = new URL('./toy.entity.js', import.meta.url.replace(/chunks.*/, ''));
+       const toys = await import(file);
+       const shown = [only('a'), Object.keys(all), awaited, Dual.name, old, other, (await import('./shared.js')).shared,
+         (await import('./later.js')).later, (await import('./both.js')).both,
+         (await import('dual')).Dual === Dual, toys.Toy === Toy, import.meta.resolve('old').endsWith('old/index.js')];
+       console.log(JSON.stringify(shown));
+     }`,
+  ],
+];
+
+it('the bundle imports packages and its own files as the compiled files do', async () => {
+  const path = await folderOfTest();
+  await writeFiles(path, PACKAGES);
+  const loader = 'dist/src/start/bundle-loader.js';
+  cpSync(join(WITH_CATALOGUE, loader), join(path, loader));
+  await ran(path, process.execPath, [join(ROOT, 'scripts/bundle.mjs'), join(path, 'dist')]);
+  const source = await ran(path, process.execPath, ['dist/src/main.js']);
+  expect(source.stdout).toBe(
+    '["esm a",["default","named"],"awaited","Dual",{"__esModule":true,"default":"old","other":2},2,"esm shared","esm 1","esm shared",true,true,true]\n',
+  );
+  for (const start of ['first', 'second'])
+    expect(await ran(path, process.execPath, ['dist/bundle/main.js']), start).toEqual(source);
+  // Otherwise, the package would be undefined where it is used.
+  writeFileSync(join(path, 'dist/bundle/packages.json'), '{}');
+  expect((await ran(path, process.execPath, ['dist/bundle/main.js'])).stderr).toMatch(
+    /packages\.json omits (?:only-esm|awaits|dual|old), which .*\.js imports/,
+  );
+});
 
 describe('code that V8 has compiled', () => {
-  const list = ['client', 'list', '--json'];
+  it('is stored next to the build, used by the next run, and ignored if it is damaged or of other code', async () => {
+    const path = await folderOfTest();
+    for (const part of ['bin', 'dist/bundle', 'dist/docs', 'package.json'])
+      cpSync(join(WITH_CATALOGUE, part), join(path, part), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(path, 'node_modules'));
+    const compiled = () =>
+      readdirSync(join(path, 'dist/.compiled'), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name));
+    /** The files of compiled code that were stored by a run, because it could not use what was there. */
+    const storedBy = async (stdout: string) => {
+      for (const file of existsSync(join(path, 'dist/.compiled')) ? compiled() : []) utimesSync(file, 1, 1);
+      expect((await run(['client', 'list', '--json'], {}, path)).stdout).toBe(stdout);
+      return compiled().filter((file) => statSync(file).mtimeMs > 1_000);
+    };
+    expect((await storedBy('[]\n')).length).toBeGreaterThan(60);
+    expect(await storedBy('[]\n')).toEqual([]);
 
-  it.skipIf(!('enableCompileCache' in module))(
-    'is stored next to the build, and ignored if it is damaged',
-    async () => {
-      expect((await run(list)).stdout).toBe('[]\n');
-      expect(compiledFiles().length).toBeGreaterThan(100);
-      for (const file of compiledFiles()) writeFileSync(file, 'nothing that was compiled');
-      expect((await run(list)).stdout).toBe('[]\n');
-    },
-  );
+    const [first = '', second = '', third = '', fourth = '', fifth = ''] = compiled().filter((file) =>
+      file.includes('/chunks/'),
+    );
+    const content = readFileSync(second);
+    const middle = content.length >> 1;
+    content.writeUInt8(content.readUInt8(middle) ^ 1, middle);
+    writeFileSync(second, content);
+    truncateSync(third, 100);
+    writeFileSync(first, '');
+    copyFileSync(fifth, fourth);
+    // Nothing can be stored in place of a folder.
+    rmSync(fifth);
+    mkdirSync(fifth);
+    expect((await storedBy('[]\n')).toSorted()).toEqual([first, second, third, fourth].toSorted());
+    expect(compiled().filter((file) => (statSync(file).mode & 0o022) !== 0)).toEqual([]);
+
+    const help = readdirSync(join(path, 'dist/bundle'), { recursive: true, encoding: 'utf8' })
+      .map((file) => join(path, 'dist/bundle', file))
+      .find((file) => file.endsWith('.js') && readFileSync(file, 'utf8').includes('print one JSON'));
+    assert(help);
+    writeFileSync(help, readFileSync(help, 'utf8').replace('print one JSON', 'print ONE JSON'));
+    expect((await run(['client', 'list', '--help'], {}, path)).stdout).toContain('print ONE JSON');
+  });
 });

@@ -22,6 +22,9 @@ const DOCUMENTS = ['/docs/openapi', '/docs/account/openapi', '/docs/admin/openap
 /** The package of an import, static or not, or of a require. */
 const IMPORTED =
   /(?:\b(?:from|import) ["']|\b(?:import|require|requireWhenCalled|createRequire\(import\.meta\.url\)(?:\.resolve)?)\(\s*["'`])((?:@[\w-]+\/)?[\w-][\w.-]*)(?=["'`/])/g;
+/** In the bundle, the package that an ES module imported. Bundled packages require others only if they are installed. */
+const IMPORTED_IN_BUNDLE =
+  /\b(?:require\("imported:|importModule\(\s*["'`])((?:@[\w-]+\/)?[\w-][\w.-]*)(?=["'`/])/g;
 
 /** What a project installs for its tests, alongside the service. What imports Nest is copied: it must find that of the project. */
 const LINKED = ['@types/node', 'openapi-response-validator', 'vitest'];
@@ -162,13 +165,15 @@ describe('the package, installed by npm with only production dependencies', () =
     ];
     const joined = [...own, ...manifests.map(dirname), ...peers.flatMap((names) => Object.keys(names ?? {}))];
     const undeclared = [];
-    for (const file of (await filesBelow(installed)).filter((name) => name.endsWith('.js')))
-      for (const [, name = ''] of (await readFile(join(installed, file), 'utf8')).matchAll(IMPORTED))
+    for (const file of (await filesBelow(installed)).filter((name) => name.endsWith('.js'))) {
+      const imported = file.startsWith('dist/bundle/') ? IMPORTED_IN_BUNDLE : IMPORTED;
+      for (const [, name = ''] of (await readFile(join(installed, file), 'utf8')).matchAll(imported))
         if (
           !builtinModules.includes(name) &&
           !(/^dist\/(?:src|test)\//.test(file) ? own : joined).includes(name)
         )
           undeclared.push(`${file}: ${name}`);
+    }
     expect(undeclared).toEqual([]);
   });
 
