@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { BARE_ENVIRONMENT, ROOT, databaseOfTest, SERVICE } from '../support/service-process.js';
+import { BARE_ENVIRONMENT, ROOT, databaseOfTest, linesOf, SERVICE } from '../support/service-process.js';
 
-/** Runs a module as Nest's documentation writes it, with `AppModule` and `ClientsService` imported, and this input. */
+/** Runs a module as Nest's documentation writes it, with `AppModule`, `createApp` and `ClientsService` imported, and this input. */
 async function run(script: string, input = '') {
   const built = (file: string) => JSON.stringify(join(SERVICE, 'dist/src', file));
   const imports =
-    `import { AppModule } from ${built('app.setup.js')}; ` +
+    `import { AppModule, createApp } from ${built('app.setup.js')}; ` +
     `import { ClientsService } from ${built('auth/clients/clients.service.js')};\n`;
   const env = { ...BARE_ENVIRONMENT, NO_COLOR: '1', DATABASE_URL: await databaseOfTest() };
   const options = { cwd: ROOT, env, input, encoding: 'utf8', timeout: 120_000 } as const;
@@ -36,4 +36,14 @@ it('a REPL has the providers, and ends with .exit', async () => {
     'await get(ClientsService).count()\n.exit\n',
   );
   expect([status, lines.filter((line) => line.startsWith('> '))]).toEqual([0, ['> 0', '> ']]);
+});
+
+it('a script loses no line that it logs before process.exit()', async () => {
+  const { status, stderr, lines } = await run(`
+    import { Logger } from '@nestjs/common';
+    await createApp();
+    for (const line of ['first', 'second']) new Logger('Script').log(line);
+    process.exit();`);
+  const ofScript = linesOf(lines.join('\n')).filter(({ context }) => context === 'Script');
+  expect([status, stderr, ofScript.map(({ msg }) => msg)]).toEqual([0, '', ['first', 'second']]);
 });

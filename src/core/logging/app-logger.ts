@@ -7,6 +7,7 @@ import { Settings } from '../config/settings.js';
 import { ApiError } from '../errors/api-error.js';
 import { Metrics } from '../metrics/metrics.js';
 import { runningTraceIds } from '../tracing.js';
+import { TurnLines } from './turn-lines.js';
 
 /** Time limit to write the last lines during shutdown, in milliseconds. */
 const FINISH_LIMIT_MS = 1_000;
@@ -27,21 +28,30 @@ const START_CONTEXTS = new Set([
 export class AppLogger implements LoggerService {
   /** For structured lines. */
   readonly pino: Logger;
-  private readonly lines: ReturnType<typeof destination> | undefined;
+  private readonly output: ReturnType<typeof destination> | undefined;
+  private readonly lines: TurnLines | undefined;
 
   constructor({ logLevel }: Settings, metrics: Metrics) {
     const options = { level: logLevel, base: null, timestamp: timeMember() };
-    this.lines = process.stdout.isTTY ? undefined : linesTo(metrics);
-    this.pino = pino(options, this.lines ?? prettyStream());
+    if (process.stdout.isTTY) this.pino = pino(options, prettyStream());
+    else {
+      const output = standardOutput(metrics);
+      const lines = new TurnLines(output);
+      // pino calls it when the process exits. A synchronous write would be retried forever if nobody reads.
+      output.flushSync = lines.passOn;
+      this.pino = pino(options, lines);
+      [this.output, this.lines] = [output, lines];
+    }
   }
 
   /** Writes the buffered lines and closes the log. Lines that standard output does not accept within a second are dropped. */
   async finish(): Promise<void> {
-    const { lines } = this;
-    if (!lines) return;
-    const written = new Promise((resolve) => lines.once('close', resolve));
-    lines.end();
-    lines.write = () => false;
+    const { output } = this;
+    if (!output) return;
+    this.lines?.passOn();
+    const written = new Promise((resolve) => output.once('close', resolve));
+    output.end();
+    output.write = () => false;
     await Promise.race([written, setTimeout(FINISH_LIMIT_MS)]);
   }
 
@@ -99,24 +109,22 @@ function timeMember(): () => string {
 }
 
 /** Standard output, written asynchronously, so that no request waits for a slow reader. Lines beyond a limit are dropped. */
-function linesTo(metrics: Metrics): ReturnType<typeof destination> {
+function standardOutput(metrics: Metrics): ReturnType<typeof destination> {
   const dropped = metrics.counter(
     'petstore_log_lines_dropped_total',
     'Log lines that were dropped because standard output did not accept them, for example because a disk is full or a reader is stuck.',
     [],
   );
-  const lines = destination({ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES });
-  lines.on('drop', () => dropped.inc());
+  const output = destination({ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES });
+  output.on('drop', (text: string) => dropped.inc(text.split('\n').length - 1));
   let failing = false;
-  lines.on('write', () => (failing = false));
+  output.on('write', () => (failing = false));
   // Without a listener, the error would end the process. The stream retries the lines with the next one.
-  lines.on('error', ({ message }: Error) => {
+  output.on('error', ({ message }: Error) => {
     if (!failing) process.stderr.write(`Log lines cannot be written: ${message}\n`);
     failing = true;
   });
-  // pino calls it when the process exits, and it would retry forever; finish() has a timeout.
-  lines.flushSync = () => undefined;
-  return lines;
+  return output;
 }
 
 /** Fields of a request's line that are not shown on a terminal. */
