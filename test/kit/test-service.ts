@@ -80,6 +80,7 @@ export class TestService {
       LOG_LEVEL: 'silent',
       // A test must not receive 503 because the machine is busy.
       MAX_EVENT_LOOP_LAG_MS: '0',
+      DATABASE_STATEMENT_TIMEOUT_MS: '20000',
       ...options.environment,
     });
     const testing = Test.createTestingModule({ imports: [AppModule, ...options.modules] })

@@ -22,7 +22,12 @@ class Tool {
   count?: number | null;
 }
 
-const service = await openForAll({ modules: [addedTable(Tool)], database: 'file', ...UNLIMITED });
+const service = await openForAll({
+  modules: [addedTable(Tool)],
+  database: 'file',
+  environment: { DATABASE_STATEMENT_TIMEOUT_MS: String(DEFAULT_STATEMENT_TIMEOUT_MS) },
+  ...UNLIMITED,
+});
 const database = service.app.get(DataSource) as Database;
 const tools = database.getRepository(Tool);
 const pet = { name: 'Rex', categoryId: 1n, status: 'sold' as const };
@@ -104,7 +109,7 @@ describe('concurrent inserts', () => {
         const waiting = 'SELECT count(*) > 0 AS waits FROM pg_locks WHERE NOT granted';
         await expect.poll(() => database.reader.first(waiting, [])).toEqual({ waits: true });
         const early = insert('early');
-        await pause(DEFAULT_STATEMENT_TIMEOUT_MS - 300);
+        await pause(DEFAULT_STATEMENT_TIMEOUT_MS - 100);
         const late = insert('late');
         expect(await Promise.all([held, early, late])).toEqual([
           'held refused',
