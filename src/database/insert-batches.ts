@@ -22,7 +22,7 @@ const TURNS_BETWEEN_COMMITS = 3;
  * How long a row may have waited for a failed statement if it is to wait for another one, in milliseconds. With the wait for a connection and
  * the statement timeout, a row is refused within 5 s. The single writer of SQLite has no statement timeout.
  */
-const MAX_WAIT_MS = 500;
+const MAX_WAIT_MS = 250;
 
 interface InsertingDatabase extends DataSource {
   readonly dialect: Dialect;
