@@ -96,7 +96,7 @@ export class RequestRecords implements NestMiddleware {
     metrics: Metrics,
   ) {
     const labels = ['method', 'route', 'status'] as const;
-    this.requests = metrics.counter(
+    this.requests = metrics.tally(
       'http_requests_total',
       'HTTP requests by method, route and status (499 if the client closed the connection first).',
       labels,
@@ -107,7 +107,7 @@ export class RequestRecords implements NestMiddleware {
       labels,
       SECONDS,
     );
-    this.refusals = metrics.counter(
+    this.refusals = metrics.tally(
       'petstore_refusals_total',
       'Requests that were refused, by the code of the Error body, such as invalid_api_key.',
       ['code'],
@@ -131,8 +131,9 @@ export class RequestRecords implements NestMiddleware {
     const { caller, refusalCode: code, isUncounted = false } = request;
     this.count(labels, ms / 1_000, code);
     const { method, route, status } = labels;
+    const requestId = requestIdOf(response);
     if (caller) {
-      const [requestId, address] = [requestIdOf(response), status < 400 ? undefined : addressOf(request)];
+      const address = status < 400 ? undefined : addressOf(request);
       const operation = operationOf(labels);
       this.clients.note({ caller, operation, status, code, isUncounted, durationMs: ms, requestId, address });
     }
@@ -146,16 +147,17 @@ export class RequestRecords implements NestMiddleware {
     const address = isUnknown && status >= 400 ? this.loggedAddress(addressOf(request)) : undefined;
     this.logger.pino[level](
       {
-        requestId: requestIdOf(response),
-        ...request.traceIds,
+        requestId,
+        traceId: request.traceIds?.traceId,
+        spanId: request.traceIds?.spanId,
         clientId: caller?.clientId,
         address,
         method,
         route,
         status,
-        ...(code === undefined ? {} : { code }),
+        code,
         durationMs: Math.round(ms * 1000) / 1000,
-        ...(response.closed && !response.writableFinished ? { aborted: true } : {}),
+        aborted: (response.closed && !response.writableFinished) || undefined,
       },
       requestLine(method, route, status, `${Math.round(ms)} ms`, code),
     );
@@ -179,16 +181,17 @@ export class RequestRecords implements NestMiddleware {
 
   /** Counts a request; `code` is that of its Error body, undefined for any other response. */
   count({ method, route, status }: RequestLabels, seconds: number, code: string | undefined): void {
-    const labels = { method, route, status: String(status) };
-    this.requests.inc(labels);
-    this.durations.observe(labels, seconds);
-    if (code !== undefined) this.refusals.inc({ code });
+    this.requests.add(method, route, status);
+    this.durations.observe({ method, route, status }, seconds);
+    if (code !== undefined) this.refusals.add(code);
   }
 }
 
 /** The log message of a request, such as `GET /v1/pets 401 2 ms missing_api_key`; undefined parts are omitted. */
 export function requestLine(...parts: readonly (string | number | undefined)[]): string {
-  return parts.filter((part) => part !== undefined).join(' ');
+  let line = '';
+  for (const part of parts) if (part !== undefined) line += line === '' ? part : ` ${part}`;
+  return line;
 }
 
 /** The log level: debug for probes, error for any other 500 and above, otherwise info, because clients decide how often it occurs. */

@@ -126,6 +126,10 @@ describe('the caches', () => {
     const keys = [await lookups('keys', 'hit'), await lookups('keys', 'miss')];
     expect(keys[0]).toBeGreaterThan(0);
     expect(Number(keys[0]) + Number(keys[1])).toBe(3);
+    // A mistyped key is refused for its checksum, without a query.
+    const mistyped = service.key.slice(0, -1) + (service.key.endsWith('a') ? 'b' : 'a');
+    expect((await service.request('GET', '/v1/pets', { key: mistyped })).status).toBe(401);
+    expect([await lookups('keys', 'hit'), await lookups('keys', 'miss')]).toEqual(keys);
     expect(await service.metric('petstore_cache_entries', { cache: 'keys' })).toBe(1);
     const responses = [await lookups('responses', 'hit'), await lookups('responses', 'miss')];
     expect(Number(responses[0]) + Number(responses[1])).toBe(3);

@@ -33,8 +33,9 @@ export function prepareRefusal(thrown: unknown, response: Response): void {
 
 /** Sets the headers of a refusal. A 401 without a challenge gets the one for API keys, because RFC 9110 section 15.5.2 requires one. */
 function setHeadersOf({ body, headers }: Refused, response: Response): void {
-  const lacksChallenge = body.status === 401 && !response.hasHeader('WWW-Authenticate');
-  setHeaders(response, { ...(lacksChallenge && { 'WWW-Authenticate': CHALLENGE }), ...headers });
+  if (body.status === 401 && !response.hasHeader('WWW-Authenticate'))
+    setHeaders(response, { 'WWW-Authenticate': CHALLENGE });
+  setHeaders(response, headers);
 }
 
 /** Sets the headers of an error, with the service's realm in its challenge. */
@@ -92,13 +93,10 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
   for (const name of OF_OTHER_BODY) response.removeHeader(name);
   setHeadersOf(refusal, response);
   addLink(request, response, body.code);
-  const text = JSON.stringify(body);
   response.statusCode = body.status;
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
-  response.setHeader('Content-Length', Buffer.byteLength(text));
   response.setHeader('Cache-Control', 'no-store');
-  // Node sends a string together with the head, in one packet; a buffer would need a second one.
-  deferEnd(response, text);
+  deferEnd(response, JSON.stringify(body));
 }
 
 /** Adds the link to the page of errors after other links, but not on the management port, which has no pages. */

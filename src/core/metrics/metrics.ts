@@ -1,12 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { softwareVersion } from '../software-version.js';
-
-/** One value of a metric with labels. */
-export interface LabeledValue<Label extends string> {
-  readonly labels: Readonly<Record<Label, string>>;
-  readonly value: number;
-}
+import { type LabeledValue, Tally } from './tally.js';
 
 /** The value of a gauge at a scrape; with labels, all its values. */
 type Reading<Label extends string> = number | readonly LabeledValue<Label>[];
@@ -53,6 +48,13 @@ export class Metrics {
     const counter = { name, help, labelNames, registers: [this.registry] };
     const add = (to: Counter<Label>, { labels, value }: LabeledValue<Label>) => to.inc(labels, value);
     return new Counter(read ? { ...counter, collect: valuesFrom(read, add) } : counter);
+  }
+
+  /** A counter for what happens with every request; its name must end in `_total`. */
+  tally<Label extends string>(name: string, help: string, labelNames: readonly Label[]): Tally<Label> {
+    const tally = new Tally(labelNames);
+    this.counter(name, help, labelNames, () => tally.read());
+    return tally;
   }
 
   /** A gauge. With `read`, its values are read at each scrape; it has none while `read` throws or returns anything else. */

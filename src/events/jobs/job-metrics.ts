@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter, Gauge, Histogram } from 'prom-client';
 import { Clock } from '../../core/time/clock.js';
-import { type LabeledValue, Metrics } from '../../core/metrics/metrics.js';
+import { Metrics } from '../../core/metrics/metrics.js';
+import type { LabeledValue } from '../../core/metrics/tally.js';
 
 /** How a run of a job ended. */
 export interface JobOutcome {

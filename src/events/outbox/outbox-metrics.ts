@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Clock } from '../../core/time/clock.js';
-import { type LabeledValue, Metrics } from '../../core/metrics/metrics.js';
+import { Metrics } from '../../core/metrics/metrics.js';
+import type { LabeledValue } from '../../core/metrics/tally.js';
 import { type Backlog, OutboxStore } from './outbox-store.js';
 
 type Labels = 'listener' | 'event';

@@ -40,7 +40,7 @@ export class DeprecationService {
     metrics: Metrics,
   ) {
     this.prefix = publicPrefix(settings.publicBaseUrl);
-    this.calls = metrics.counter(
+    this.calls = metrics.tally(
       'petstore_deprecated_requests_total',
       'Calls to deprecated operations. `petstore usage list --deprecated` lists the clients that make them.',
       // There is no client label, because there may be a hundred thousand clients.
@@ -80,7 +80,7 @@ export class DeprecationService {
   /** Counts the call; throws operation_removed from the sunset on. */
   admit(deprecation: Deprecation, request: Request): void {
     const called = { method: request.method, route: routeTemplateOf(request) };
-    this.calls.inc(called);
+    this.calls.add(called.method, called.route);
     const caller = callerOf(request);
     if (caller) this.byClient.noteDeprecated(caller, operationOf(called));
     const sunset = effectiveSunset(deprecation, this.settings);

@@ -275,7 +275,6 @@ function write(
     written.add(response);
     return send(response, text);
   }
-  response.setHeader('Content-Length', Buffer.byteLength(text));
   deferEnd(response, text);
   return undefined;
 }

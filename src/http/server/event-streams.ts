@@ -48,8 +48,7 @@ export class EventStreams {
     const { authorization } = request.headers;
     const token = this.others.tokenIn(authorization);
     if (token !== undefined) return (await this.others.verify(token, request)).caller.scopes;
-    const digest = this.keys.digestIn(authorization);
-    const key = this.keys.cached(digest) ?? (await this.keys.find(digest));
+    const key = this.keys.cached(authorization) ?? (await this.keys.find(this.keys.digestIn(authorization)));
     refuseSuspended(key.client);
     return key.scopes;
   }

@@ -90,10 +90,17 @@ function messagesOf(application: ExpressPrototypes): ServiceMessages {
     abandoned: NodeJS.Timeout | undefined = undefined;
     isWaiting = false;
 
-    /** If its client is gone, a response ends without a head. */
-    override end(...body: unknown[]): this {
+    /**
+     * If its client is gone, a response ends without a head. Node.js would send the head in the encoding of a text, but headers are Latin-1;
+     * and V8 converts each character to UTF-8, whereas it copies ASCII text as Latin-1.
+     */
+    override end(text?: unknown, encoding?: unknown, whenSent?: unknown): this {
       this.countedIn?.end(this);
-      return super.end(...(body as []));
+      const callback = whenSent as () => void;
+      if (typeof text !== 'string' || (encoding !== undefined && encoding !== 'utf8'))
+        return super.end(text, encoding as BufferEncoding, callback);
+      const isAscii = Buffer.byteLength(text) === text.length;
+      return isAscii ? super.end(text, 'latin1', callback) : super.end(Buffer.from(text), callback);
     }
 
     /** Every way to send a response calls this. If part of the body is unread, the connection is closed instead of reading the rest. */
