@@ -25,9 +25,14 @@ export function generateApiKey(environment: KeyEnvironment, prefix = 'pst'): str
   return rest + checksumOf(rest);
 }
 
+/** Whether a text has the format of a key, but not necessarily its checksum. */
+export function hasApiKeyShape(text: string): boolean {
+  return SHAPE.test(text);
+}
+
 /** Whether a text has the format and checksum of a key. A mistyped key is refused without a database query. */
 export function isWellFormedApiKey(text: string): boolean {
-  if (!SHAPE.test(text)) return false;
+  if (!hasApiKeyShape(text)) return false;
   const rest = text.slice(0, -CHECKSUM_LENGTH);
   return text.slice(-CHECKSUM_LENGTH) === checksumOf(rest);
 }

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { ClientQuotas } from './clients/client-quotas.js';
 import { refuseSuspended } from './clients/key-refusals.js';
 import { DECLARATIONS } from '../core/declared-operation.js';
-import { requestOf, responseOf } from '../core/execution-context.js';
+import { ADMITTED, requestOf, responseOf } from '../core/execution-context.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import { CredentialLookupLimiter } from './credential-lookup-limiter.js';
@@ -33,10 +33,29 @@ export class ApiKeyGuard implements CanActivate {
     this.tokenLookups = new CredentialLookupLimiter(quota);
   }
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  canActivate(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context);
-    if (!request || request.requester !== undefined || DECLARATIONS.of(context).isPublic) return true;
+    if (!request || request.requester !== undefined || DECLARATIONS.of(context).isPublic) return ADMITTED;
     const response = responseOf(context);
+    try {
+      return this.admitCached(request) ? ADMITTED : this.admit(request, response);
+    } catch (refusal) {
+      return this.refuse(refusal, request, response);
+    }
+  }
+
+  /** Admits a request with a cached key; synchronously, because each await costs time. */
+  private admitCached(request: Request): boolean {
+    const { authorization } = request.headers;
+    if (this.others.tokenIn(authorization) !== undefined) return false;
+    const key = this.verifier.cached(authorization);
+    if (!key) return false;
+    setCaller(request, key);
+    request.quotaSubject = this.subjectBy(key);
+    return true;
+  }
+
+  private async admit(request: Request, response: Response): Promise<boolean> {
     const { authorization } = request.headers;
     const token = this.others.tokenIn(authorization);
     let release: (() => void) | undefined;
@@ -49,21 +68,15 @@ export class ApiKeyGuard implements CanActivate {
         return true;
       }
       const digest = this.verifier.digestIn(authorization);
-      // A cached key is found synchronously, because each await costs time.
-      let key = this.verifier.cached(digest);
-      if (key) setCaller(request, key);
-      else {
-        // A recently valid key cannot be a guess.
-        if (!this.verifier.isKnown(digest)) release = await this.keyLookups.acquire(request, response);
-        // The caller is set even if the key has expired or was revoked, so that the error is recorded for its client.
-        key = await this.verifier.find(digest, (found) => setCaller(request, found));
-      }
+      // A recently valid key cannot be a guess.
+      if (!this.verifier.isKnown(digest)) release = await this.keyLookups.acquire(request, response);
+      // The caller is set even if the key has expired or was revoked, so that the error is recorded for its client.
+      const key = await this.verifier.find(digest, (found) => setCaller(request, found));
       request.quotaSubject = this.subjectBy(key);
       return true;
     } catch (refusal) {
       if (token !== undefined && isOfCredential(refusal)) challenge(refusal, response);
-      await this.count(refusal, request, response);
-      throw refusal;
+      return await this.refuse(refusal, request, response);
     } finally {
       release?.();
     }
@@ -77,15 +90,22 @@ export class ApiKeyGuard implements CanActivate {
     return { id, plan, perMinute, perDay, clientId, keyId: key.id };
   }
 
-  /** Counts a refused credential for the address. Throws rate_limit_exceeded if its attempts are used up. */
-  private async count(refusal: unknown, request: Request, response: Response): Promise<void> {
-    if (isOfCredential(refusal))
-      await this.quota.take(request, response).catch((ofAddress: unknown) => {
-        // The address has used up its attempts, so its 429 must not be recorded for the key and its client.
-        request.caller = undefined;
-        throw ofAddress;
-      });
-    else await this.quota.noteFailure(request, response);
+  /**
+   * Counts a refused credential for the address, and throws the refusal, or rate_limit_exceeded if the attempts of the address are used up.
+   */
+  private async refuse(refusal: unknown, request: Request, response: Response): Promise<never> {
+    if (!isOfCredential(refusal)) {
+      await this.quota.noteFailure(request, response);
+      throw refusal;
+    }
+    try {
+      await this.quota.take(request, response);
+    } catch (ofAddress) {
+      // The address has used up its attempts, so its 429 must not be recorded for the key and its client.
+      request.caller = undefined;
+      throw ofAddress;
+    }
+    throw refusal;
   }
 }
 

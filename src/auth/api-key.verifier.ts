@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { digestOf, isWellFormedApiKey } from './api-key.format.js';
+import { digestOf, hasApiKeyShape, isWellFormedApiKey } from './api-key.format.js';
 import { refuseEndedCredential } from './clients/key-refusals.js';
 import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from '../core/errors/challenge.js';
 import { Clock } from '../core/time/clock.js';
@@ -35,6 +35,12 @@ export class ApiKeyVerifier {
       : undefined;
   }
 
+  /** The cached key of the credential, if it may be used. Its checksum needs no check, because the digest is that of a valid key. */
+  cached(authorization = ''): CallersKey | undefined {
+    const token = BEARER.exec(authorization)?.[1];
+    return token !== undefined && hasApiKeyShape(token) ? this.cache.get(digestOf(token)) : undefined;
+  }
+
   /** The digest of the key in a credential. Throws missing_api_key, or invalid_api_key for text that cannot be a key. */
   digestIn(authorization = ''): string {
     if (authorization === '' || NO_TOKEN.test(authorization)) throw refusal(AUTH_ERRORS.missing_api_key);
@@ -47,11 +53,6 @@ export class ApiKeyVerifier {
   /** Whether the key of a digest was valid when it was last read within a minute. */
   isKnown(digest: string): boolean {
     return this.cache.lastRead(digest) !== undefined;
-  }
-
-  /** The cached key of a digest, if it may be used. */
-  cached(digest: string): CallersKey | undefined {
-    return this.cache.get(digest);
   }
 
   /**

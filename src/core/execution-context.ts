@@ -16,6 +16,12 @@ export function responseOf(context: ExecutionContext): Response {
   return context.getArgByIndex<Response>(1);
 }
 
+/**
+ * What a guard returns that admits a request at once, but takes long enough that all requests of a group shall pass it before the next
+ * guard: with `true`, Nest would continue with each of them, which takes 5 % longer.
+ */
+export const ADMITTED = Promise.resolve(true);
+
 /** Which part of a request a custom parameter's factory may read. Undeclared factories may read its body. */
 const PARTS = new WeakMap<object, 'target' | 'head'>();
 

@@ -7,9 +7,9 @@ import {
   ThrottlerGuard,
   type ThrottlerModuleOptions,
 } from '@nestjs/throttler';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { DECLARATIONS } from '../core/declared-operation.js';
-import { HandlerMetadata, requestOf, responseOf } from '../core/execution-context.js';
+import { ADMITTED, HandlerMetadata, requestOf, responseOf } from '../core/execution-context.js';
 import { QuotaStore } from './quota-store.js';
 import { quotaSubjectOf } from './quota-policy.js';
 import { QuotaService } from './quota.service.js';
@@ -39,19 +39,25 @@ export class QuotaGuard extends ThrottlerGuard {
     }));
   }
 
-  override async canActivate(context: ExecutionContext): Promise<boolean> {
+  override canActivate(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context);
-    if (!request || request.requester !== undefined) return true;
+    if (!request || request.requester !== undefined) return ADMITTED;
     const response = responseOf(context);
     const { operationLimit, decorated } = this.counting.of(context);
-    if (operationLimit) await this.quota.takeUncounted(request, response, operationLimit);
+    if (operationLimit) return this.quota.takeUncounted(request, response, operationLimit);
+    if (decorated) return this.takeDecorated(decorated, context, request, response);
     // Without decorators these are the subject's two windows, and looking them up would take about 8 µs.
-    else if (!decorated) await this.quota.take(request, response);
-    else {
-      const windows = await this.windowsOf(decorated, context, request);
-      if (windows.length > 0) await this.quota.take(request, response, windows);
-    }
-    return true;
+    return this.quota.take(request, response);
+  }
+
+  private async takeDecorated(
+    decorated: readonly DecoratedWindow[],
+    context: ExecutionContext,
+    request: Request,
+    response: Response,
+  ): Promise<boolean> {
+    const windows = await this.windowsOf(decorated, context, request);
+    return windows.length === 0 || this.quota.take(request, response, windows);
   }
 
   /** The subject's windows for an operation. A window changed by a decorator counts only that operation. */

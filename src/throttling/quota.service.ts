@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectThrottlerStorage } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
+import { ADMITTED } from '../core/execution-context.js';
 import { Clock } from '../core/time/clock.js';
 import type { OperationLimit } from '../core/declared-operation.js';
 import { DomainEvents } from '../events/domain-events.js';
@@ -42,7 +43,7 @@ export class QuotaService {
     private readonly clock: Clock,
     metrics: Metrics,
   ) {
-    this.verdicts = metrics.counter(
+    this.verdicts = metrics.tally(
       'petstore_quota_verdicts_total',
       'Requests that were admitted, refused by the quota, refused because the key is banned, or not counted, by plan.',
       ['plan', 'verdict'],
@@ -50,20 +51,33 @@ export class QuotaService {
   }
 
   /**
-   * Counts a request in the given windows, by default the caller's minute and day. Throws rate_limit_exceeded, daily_quota_exceeded or
-   * api_key_banned, or service_unavailable if the counters cannot be read; nothing is counted then.
+   * Counts a request in the given windows, by default the caller's minute and day; resolves to true, as a guard. Rejects with
+   * rate_limit_exceeded, daily_quota_exceeded or api_key_banned, or service_unavailable if the counters cannot be read; nothing is counted
+   * then.
    */
-  async take(request: Request, response: Response, windows?: QuotaWindow[]): Promise<void> {
+  take(request: Request, response: Response, windows?: QuotaWindow[]): Promise<boolean> {
     const subject = quotaSubjectOf(request);
     const decided = this.decide(requestOf(subject, windows));
     // The in-memory store decides synchronously, and each await costs time.
-    const verdict = decided instanceof Promise ? await decided : decided;
+    return decided instanceof Promise
+      ? decided.then((verdict) => this.apply(verdict, subject, request, response, windows))
+      : this.apply(decided, subject, request, response, windows);
+  }
+
+  /** Sends the headers of a verdict. Returns a rejected promise for a refusal, because throwing it takes longer than deciding. */
+  private apply(
+    verdict: QuotaVerdict,
+    subject: QuotaSubject,
+    request: Request,
+    response: Response,
+    windows: QuotaWindow[] | undefined,
+  ): Promise<boolean> {
     const headers = quotaHeaders(verdict);
     setHeaders(response, headers);
-    this.verdicts.inc({ plan: subject.plan, verdict: labelOf(verdict) });
+    this.verdicts.add(subject.plan, labelOf(verdict));
     if (verdict.banBegins || verdict.windows.some(isNoteworthy)) this.publish(subject, verdict, windows);
     if (isAddress(subject)) request.isUnlogged = !this.isLogged(subject, verdict);
-    if (!verdict.admitted) throw refusalOf(verdict, headers['Retry-After'] ?? '1');
+    return verdict.admitted ? ADMITTED : Promise.reject(refusalOf(verdict, headers['Retry-After'] ?? '1'));
   }
 
   /**
@@ -72,14 +86,14 @@ export class QuotaService {
    * rate_limit_exceeded with the headers of the operation's limit, api_key_banned if the operation refuses banned keys, or
    * service_unavailable.
    */
-  async takeUncounted(request: Request, response: Response, limit: OperationLimit): Promise<void> {
+  async takeUncounted(request: Request, response: Response, limit: OperationLimit): Promise<boolean> {
     const subject = quotaSubjectOf(request);
     const verdict = await this.decide({
       subject: subject.id,
       isClient: subject.perDay !== undefined,
       windows: windowsOfLimit(limit, subject),
     });
-    this.verdicts.inc({ plan: subject.plan, verdict: verdict.admitted ? 'uncounted' : 'refused' });
+    this.verdicts.add(subject.plan, verdict.admitted ? 'uncounted' : 'refused');
     const violated = violatedWindow(verdict);
     const checked = violated ? { ...verdict, windows: [violated] } : await this.peek(subject);
     const isRefused =
@@ -88,17 +102,18 @@ export class QuotaService {
     setHeaders(response, headers);
     request.isUncounted = !isRefused;
     if (isRefused) throw refusalOf(checked, headers['Retry-After'] ?? '1', `minute ${limit.what}`);
+    return true;
   }
 
   private decide(request: QuotaRequest): QuotaVerdict | Promise<QuotaVerdict> {
-    const refuse = (error: unknown): never => {
-      throw refusalOfFailure(error);
-    };
     try {
       const decided = this.store.take(request, this.clock.now());
-      return decided instanceof Promise ? decided.catch(refuse) : decided;
+      if (!(decided instanceof Promise)) return decided;
+      return decided.catch((error: unknown) => {
+        throw refusalOfFailure(error);
+      });
     } catch (error) {
-      return refuse(error);
+      return Promise.reject(refusalOfFailure(error));
     }
   }
 
@@ -131,7 +146,7 @@ export class QuotaService {
    */
   async countRefusal(address: QuotaSubject): Promise<CountedRefusal> {
     const verdict = await this.decide(requestOf(address));
-    this.verdicts.inc({ plan: address.plan, verdict: labelOf(verdict) });
+    this.verdicts.add(address.plan, labelOf(verdict));
     const headers = quotaHeaders({ ...verdict, admitted: true });
     return { headers, isLogged: this.isLogged(address, verdict) };
   }

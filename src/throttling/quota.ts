@@ -84,7 +84,15 @@ export interface QuotaVerdict {
 
 /** The window to report to the client: the window with the fewest remaining requests or, if equal, the window that resets later. */
 function tightestWindow(windows: readonly WindowState[]): WindowState | undefined {
-  return windows.toSorted((a, b) => a.remaining - b.remaining || laterResetFirst(a, b))[0];
+  let tightest: WindowState | undefined;
+  for (const window of windows)
+    if (
+      !tightest ||
+      window.remaining < tightest.remaining ||
+      (window.remaining === tightest.remaining && resetsLater(window, tightest))
+    )
+      tightest = window;
+  return tightest;
 }
 
 /** When a refused request can be retried, in ms since the Unix epoch. */
@@ -94,13 +102,13 @@ export function retryAtOf(verdict: QuotaVerdict): number {
 
 /** After a refusal, the full window that resets last, which is the one to wait for. */
 export function violatedWindow({ admitted, windows }: QuotaVerdict): WindowState | undefined {
-  return admitted
-    ? undefined
-    : windows.filter(({ remaining }) => remaining === 0).toSorted(laterResetFirst)[0];
+  if (admitted) return undefined;
+  const tightest = tightestWindow(windows);
+  return tightest?.remaining === 0 ? tightest : undefined;
 }
 
-function laterResetFirst(a: WindowState, b: WindowState): number {
-  return b.resetsAt - a.resetsAt || b.lengthMs - a.lengthMs;
+function resetsLater(a: WindowState, b: WindowState): boolean {
+  return a.resetsAt === b.resetsAt ? a.lengthMs > b.lengthMs : a.resetsAt > b.resetsAt;
 }
 
 /** The label of a verdict in metrics. */
@@ -118,12 +126,18 @@ export function quotaHeaders(verdict: QuotaVerdict): Record<string, string> {
   // After a refusal, this is the full window that resets last, so that waiting for it is enough.
   const shown = tightestWindow(windows);
   if (!shown) return {};
+  let [policy, state] = ['', ''];
+  for (const window of windows) {
+    const separator = policy === '' ? '' : ', ';
+    policy += separator + policyOf(window);
+    state += separator + stateOf(window, verdict.at);
+  }
   const headers: Record<string, string> = {
     'X-RateLimit-Limit': String(shown.limit),
     'X-RateLimit-Remaining': String(shown.remaining),
     'X-RateLimit-Reset': String(Math.ceil(shown.resetsAt / 1000)),
-    'RateLimit-Policy': windows.map(policyOf).join(', '),
-    RateLimit: windows.map((window) => stateOf(window, verdict.at)).join(', '),
+    'RateLimit-Policy': policy,
+    RateLimit: state,
   };
   if (!verdict.admitted) headers['Retry-After'] = String(secondsUntil(shown.resetsAt, verdict.at));
   return headers;

@@ -3,6 +3,7 @@ import {
   Catch,
   Controller,
   type ExecutionContext,
+  ForbiddenException,
   Get,
   Global,
   ImATeapotException,
@@ -72,6 +73,23 @@ describe('a QuotaPolicy of a module, as the guide shows it', async () => {
     expect((await list(service, bolt.key)).headers.get('x-ratelimit-remaining')).toBe('29');
     for (const { clientId } of [till, web])
       expect((await shown(`clients/${clientId}`)).body.windows).toMatchObject([{ limit: 30, used: 30 }, {}]);
+  });
+
+  it('may refuse a caller, whose address is refused once its attempts are used up', async () => {
+    const { key } = await shop('Closed');
+    expect((await list(service, key)).status).toBe(200);
+    const subject = vi.spyOn(service.app.get(QuotaPolicy), 'subjectOf');
+    subject.mockImplementation(() => {
+      throw new ForbiddenException('The contract has ended.');
+    });
+    const statuses = [];
+    for (let sent = 0; sent < 61; sent += 1) {
+      const response = await fetch(`${service.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+      statuses.push(response.status);
+    }
+    expect([new Set(statuses.slice(0, 60)), statuses[60]]).toEqual([new Set([403]), 429]);
+    subject.mockRestore();
+    service.clock.advance(60_000);
   });
 
   it('leaves bans only on the key, and its client gets an event', async () => {

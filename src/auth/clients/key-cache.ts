@@ -70,9 +70,9 @@ export class KeyCache {
   get(digest: string): CallersKey | undefined {
     const entry = this.entries.get(digest);
     const key = entry && this.isUsed(entry) && this.admits(entry.result) ? entry.result : undefined;
-    this.use[key ? 'hits' : 'misses'] += 1;
+    if (key) this.use.hits += 1;
     if (entry && key && this.clock.steady() - entry.startedAt >= REFRESHED_MS)
-      this.find(digest).catch(() => undefined);
+      this.share(digest).catch(() => undefined);
     return key;
   }
 
@@ -81,6 +81,11 @@ export class KeyCache {
    * requests. Concurrent lookups share one read. Throws service_unavailable if the database does not respond.
    */
   find(digest: string): Promise<CallersKey | undefined> {
+    this.use.misses += 1;
+    return this.share(digest);
+  }
+
+  private share(digest: string): Promise<CallersKey | undefined> {
     const shared = this.running.get(digest);
     if (shared && this.isUsed(shared)) return shared.result;
     const reading = { startedAt: this.clock.steady(), changes: this.changes };

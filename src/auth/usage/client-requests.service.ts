@@ -72,6 +72,8 @@ interface StoredError {
 export class ClientRequests extends WriteBehind {
   /** Unwritten counts by client, then by the columns that identify a count. */
   private readonly counts = new Map<string, Map<string, MinuteCount>>();
+  /** The count of each client to which its last request was added, because the next is often of the same kind. */
+  private readonly lastCounts = new Map<string, MinuteCount>();
   private waitingCounts = 0;
   private readonly errors = new Map<string, StoredError[]>();
   private waitingErrors = 0;
@@ -136,11 +138,24 @@ export class ClientRequests extends WriteBehind {
 
   private count(clientId: string, keyId: string, operation: string, outcome: string, bucket: number): void {
     const start = startOf(this.clock.now(), MINUTE_MS);
+    const last = this.lastCounts.get(clientId);
+    if (
+      last?.start === start &&
+      last.keyId === keyId &&
+      last.operation === operation &&
+      last.outcome === outcome &&
+      last.bucket === bucket
+    ) {
+      last.requests += 1;
+      return;
+    }
     const id = `${start} ${keyId} ${operation} ${outcome} ${bucket}`;
     const own = this.counts.get(clientId);
     const known = own?.get(id);
-    if (known) known.requests += 1;
-    else if (own && own.size >= MAX_COUNTS_OF_CLIENT && operation !== OTHER)
+    if (known) {
+      known.requests += 1;
+      this.lastCounts.set(clientId, known);
+    } else if (own && own.size >= MAX_COUNTS_OF_CLIENT && operation !== OTHER)
       this.count(clientId, keyId, OTHER, UNUSED.has(outcome) ? outcome : classOf(outcome), 0);
     else this.add(id, { clientId, start, keyId, operation, outcome, bucket, requests: 1 });
   }
@@ -168,6 +183,7 @@ export class ClientRequests extends WriteBehind {
   }
 
   protected override async write(): Promise<void> {
+    this.lastCounts.clear();
     const counts = removeFrom(this.counts, (own) => own.size).flatMap(([, own]) => [...own]);
     this.waitingCounts -= counts.length;
     const errors = removeFrom(this.errors, (stored) => Math.min(stored.length, MAX_OPERATIONS_OF_CLIENT));

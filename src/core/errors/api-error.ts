@@ -91,9 +91,7 @@ export class ApiError extends HttpException {
   isLogged: boolean;
 
   constructor(row: ErrorRow, options: ApiErrorOptions = {}) {
-    const message = row.message.replace(/\{(\w+)\}/g, (place, name: string) =>
-      shortened(String(options.params?.[name] ?? place)),
-    );
+    const message = messageOf(row, options.params);
     const headers = options.headers ?? {};
     const details = options.details && limitedErrors(options.details);
     const body = new BodyWithHeaders(row.code, message, row.status, headers, details);
@@ -110,4 +108,17 @@ export class ApiError extends HttpException {
     this.body = body;
     this.faults = options.details ?? [];
   }
+}
+
+/** The texts of a row's message, at even positions, and the names of its placeholders between them. */
+const splitMessages = new WeakMap<ErrorRow, { readonly of: string; readonly parts: readonly string[] }>();
+
+function messageOf(row: ErrorRow, params: ApiErrorOptions['params']): string {
+  let split = splitMessages.get(row);
+  if (split?.of !== row.message)
+    splitMessages.set(row, (split = { of: row.message, parts: row.message.split(/\{(\w+)\}/) }));
+  let message = '';
+  for (const [at, part] of split.parts.entries())
+    message += at % 2 === 0 ? part : shortened(String(params?.[part] ?? `{${part}}`));
+  return message;
 }
