@@ -383,12 +383,18 @@ it('a handler that runs no statement commits its response, one that reads too, e
 });
 
 it('a handler acquires no connection before its first statement', async () => {
-  const inUse = () => service.metric('petstore_database_connections', { state: 'in_use' });
-  await handle(async () => {
-    // Jobs and webhooks look each second whether anything is due.
-    await expect.poll(inUse).toBe(0);
+  const [entered, go] = [gate(), gate()];
+  const handled = handle(async () => {
+    entered.open();
+    await go.opened;
     await add('a');
   }, randomUUID());
+  await entered.opened;
+  // Read outside the handler, whose transaction the queries of other metrics would otherwise begin. Jobs and webhooks use a connection every
+  // second.
+  await expect.poll(() => service.metric('petstore_database_connections', { state: 'in_use' })).toBe(0);
+  go.open();
+  await handled;
   await expect(handle(async () => undo(), randomUUID())).rejects.toThrow('undo');
   expect(await names()).toEqual(['a']);
 });
