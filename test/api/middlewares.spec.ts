@@ -7,7 +7,7 @@ import {
   Post,
   Req,
 } from '@nestjs/common';
-import { type NextFunction, type Request, type Response, json, raw } from 'express';
+import express, { type NextFunction, type Request, type Response, json, raw } from 'express';
 import helmet from 'helmet';
 import { describe, expect, it } from 'vitest';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
@@ -98,4 +98,46 @@ it('a parser of Express hands the body on that it has read', async () => {
   expect((await post('json', { text: 'b' }, once)).body.code).toBe('idempotency_key_reused');
   expect((await post('json', { text: '' })).body.code).toBe('validation_failed');
   expect((await post('raw', { text: 'a' })).body).toEqual({ bytes: 12 });
+});
+
+type WriteHead = (status: number, ...rest: unknown[]) => Response;
+
+/** Responses of an Express application of a team, by the target. */
+const PAGES: Readonly<Record<string, (response: Response, writeHead: WriteHead) => void>> = {
+  '/page/json': (response) => void response.json({ of: 'page' }),
+  '/page/head': (_, writeHead) => void writeHead(202, { 'X-Page': 'head' }).end('{}'),
+  '/page/without-reason': (_, writeHead) => void writeHead(203, undefined, { 'X-Page': 'head' }).end('{}'),
+  // As with `hasPage && { 'X-Page': 'head' }`.
+  '/page/without-head': (_, writeHead) => void writeHead(203, false).end('{}'),
+};
+const page = express();
+page.use(({ originalUrl }, response, next) => {
+  const respond = PAGES[originalUrl];
+  if (respond) respond(response, response.writeHead.bind(response) as WriteHead);
+  else next();
+});
+
+@Module({})
+class PageModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer.apply(page).forRoutes('{*path}');
+  }
+}
+
+describe('an Express application as a middleware, which changes the prototypes of requests and responses', async () => {
+  const service = await openForAll({ modules: [PageModule] });
+
+  it.each([
+    ['/page/json', 200, null],
+    ['/page/head', 202, 'head'],
+    ['/page/without-reason', 203, 'head'],
+    ['/page/without-head', 203, null],
+    ['/v1/pets', 200, null],
+    ['/v1/nothing', 404, null],
+  ])('sends %s with the headers that were set before it', async (path, status, header) => {
+    const response = await service.request('GET', path);
+    expect([response.status, response.headers.get('x-page')]).toEqual([status, header]);
+    expect(response.headers.get('x-request-id')).toMatch(/^[\w-]{36}$/);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+  });
 });

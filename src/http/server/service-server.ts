@@ -110,9 +110,8 @@ function messagesOf(application: ExpressPrototypes): ServiceMessages {
         this.setHeader('Connection', 'close');
         lingerBeforeClosing(this.req.socket);
       }
-      return typeof reason === 'string'
-        ? super.writeHead(status, reason, headers)
-        : super.writeHead(status, reason);
+      // Node.js accepts the headers in either place, also after an undefined reason, which its types exclude.
+      return super.writeHead(status, reason as string, headers);
     }
   }
   application.request = Object.setPrototypeOf(ServiceRequest.prototype, application.request) as object;
