@@ -29,7 +29,7 @@ interface PendingRead {
  */
 export class JoinedReads {
   private readonly pending = new TransientMap<string, PendingRead[]>();
-  /** Joined statements by original statement and number of reads. */
+  /** Joined statements by original statement and maximum number of reads. */
   private readonly statements = new LRUCache<string, string[]>({ max: MAX_STATEMENTS });
 
   /** `all` returns the rows of a statement. */
@@ -55,9 +55,7 @@ export class JoinedReads {
   private async readAll(sql: string): Promise<void> {
     const pending = this.pending.get(sql) ?? [];
     while (pending.length > 0) {
-      // Powers of two, so that few statements stay prepared.
-      const reads = Math.min(this.how.max, 2 ** Math.floor(Math.log2(pending.length)));
-      const reading = this.read(sql, pending.splice(0, reads));
+      const reading = this.read(sql, pending.splice(0, this.how.max));
       if (this.how.areSerial) await reading;
     }
     this.pending.delete(sql);
@@ -69,10 +67,12 @@ export class JoinedReads {
     if (!first) return;
     try {
       if (reads.length === 1) return first.resolve((await this.all(sql, first.parameters))[0]);
-      const joined = this.statement(sql, first.parameters.length, reads.length);
+      // Powers of two, so that few statements stay prepared.
+      const max = 2 ** Math.ceil(Math.log2(reads.length));
+      const parameters = Array.from({ length: max }, (_, index) => (reads[index] ?? first).parameters).flat();
+      const joined = this.statement(sql, first.parameters.length, max);
       const rows = new Map<unknown, Row>();
-      const parameters = reads.flatMap((one) => one.parameters);
-      for (const row of await this.all(joined, parameters)) rows.set(row[READ_INDEX], row);
+      for (const row of await this.all(joined, [...parameters, reads.length])) rows.set(row[READ_INDEX], row);
       for (const [index, { resolve }] of reads.entries()) resolve(rows.get(index));
     } catch (error) {
       if (reads.length === 1 || this.how.isShared(error)) for (const { reject } of reads) reject(error);
@@ -88,10 +88,10 @@ export class JoinedReads {
     }
   }
 
-  private statement(sql: string, parameters: number, reads: number): string {
+  private statement(sql: string, parameters: number, max: number): string {
     let statements = this.statements.get(sql);
     if (!statements) this.statements.set(sql, (statements = []));
-    return (statements[reads] ??= joinedStatement(sql, parameters, reads));
+    return (statements[max] ??= joinedStatement(sql, parameters, max));
   }
 }
 
@@ -99,12 +99,12 @@ export class JoinedReads {
 const READ_INDEX = 'joined read';
 
 /**
- * A statement that performs several reads on one snapshot, with the index of the read in each row. `parameters` is the number of parameters
- * of each read.
+ * A statement that performs up to `max` reads on one snapshot, with the index of the read in each row. `parameters` is the number of
+ * parameters of each read; their number is a further parameter, after those of `max` reads.
  */
-function joinedStatement(sql: string, parameters: number, reads: number): string {
-  return Array.from({ length: reads }, (_, read) => {
+function joinedStatement(sql: string, parameters: number, max: number): string {
+  return Array.from({ length: max }, (_, read) => {
     const numbered = withParameters(sql, (place) => `?${place + read * parameters}`);
-    return `SELECT ${read} AS "${READ_INDEX}", * FROM (${numbered}) AS "read"`;
+    return `SELECT ${read} AS "${READ_INDEX}", * FROM (${numbered}) AS "read" WHERE ?${max * parameters + 1} > ${read}`;
   }).join(' UNION ALL ');
 }
