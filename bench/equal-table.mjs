@@ -24,7 +24,7 @@ function table(rows) {
     'Fastify, equal work',
     'Express, bare',
     '× Fastify (goal)',
-    'by CPU time (0.85)',
+    'by CPU time (at least 0.85)',
     `p99 × Fastify (at most ${P99_GOAL})`,
     '× Express (goal)',
   ];

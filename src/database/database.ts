@@ -49,8 +49,8 @@ export abstract class JsonReader {
   }
 
   /**
-   * The first row of a query, by column name; undefined if there is none. `?1` is the first parameter. int64 columns must be selected as
-   * text or within JSON, because a driver may round them.
+   * The row of a query that returns at most one, by column name; undefined if there is none. `?1` is the first parameter. int64 columns must
+   * be selected as text or within JSON, because a driver may round them.
    */
   abstract first(sql: string, parameters: readonly Parameter[]): Promise<Row | undefined>;
 
