@@ -67,7 +67,7 @@ export class JoinedReads {
     if (!first) return;
     try {
       if (reads.length === 1) return first.resolve((await this.all(sql, first.parameters))[0]);
-      // Powers of two, so that few statements stay prepared.
+      // A power of two, so that few statements stay prepared. What is beyond the number of reads is not executed.
       const max = 2 ** Math.ceil(Math.log2(reads.length));
       const parameters = Array.from({ length: max }, (_, index) => (reads[index] ?? first).parameters).flat();
       const joined = this.statement(sql, first.parameters.length, max);
